@@ -1,0 +1,43 @@
+/**
+ * A device under Node through Dawn (`webgpu`): a native GPU if there is one, else Chromium's SwiftShader, whose bits
+ * are those of the same adapter in the browser. Used by the command line and the kernel tests; never by the page.
+ */
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { BendscopeError } from '../base/errors';
+import { Gpu } from './gpu';
+import { requestGpu } from './request';
+
+const SWIFTSHADER_PLACES = [
+  '/usr/lib/chromium', '/usr/lib/chromium-browser', '/usr/lib64/chromium-browser', '/opt/google/chrome', '/opt/chromium.org/chromium', '/snap/chromium/current/usr/lib/chromium-browser',
+].map((folder) => `${folder}/vk_swiftshader_icd.json`);
+
+export type AdapterChoice = 'auto' | 'native' | 'swiftshader';
+
+async function open(driver: string | null): Promise<Gpu | null> {
+  // Dawn's Vulkan loader reads the environment when the instance is made, so one driver choice is one fresh instance.
+  if (driver !== null) process.env['VK_DRIVER_FILES'] = driver;
+  process.env['XDG_RUNTIME_DIR'] ??= tmpdir();
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  const gpu = create([]);
+  return requestGpu(gpu, 'Dawn for Node');
+}
+
+/** Opens a device; `native` and `swiftshader` accept only that. Throws E-GPU-12 when there is none. */
+export async function openNodeDevice(choice: AdapterChoice = 'auto'): Promise<Gpu> {
+  const preset = process.env['VK_DRIVER_FILES'];
+  if (choice !== 'swiftshader' && preset === undefined) {
+    const native = await open(null).catch(() => null);
+    if (native && !native.isFallback) return native;
+    if (choice === 'native') {
+      throw new BendscopeError('E-GPU-12', '--adapter native: expected a hardware adapter, got none', 'Install its Vulkan driver, or use --adapter swiftshader.');
+    }
+  }
+  const driver = preset ?? SWIFTSHADER_PLACES.find((path) => existsSync(path));
+  if (driver !== undefined) {
+    const software = await open(driver).catch(() => null);
+    if (software) return software;
+  }
+  throw new BendscopeError('E-GPU-12', `--adapter ${choice}: expected a Vulkan adapter, got none`, 'Install Chromium and libvulkan1 (Debian, Ubuntu: apt-get install chromium libvulkan1), or a GPU driver.');
+}

@@ -1,0 +1,38 @@
+/**
+ * The one file that touches /shaders. WGSL files are real files; `// @import lib/name` lines name what they need, and
+ * linking is a set union (module scope in WGSL is order-free): the transitive set, each file once.
+ */
+import { BendscopeError } from '../base/errors';
+
+const SOURCES: Record<string, string> = import.meta.glob('/shaders/**/*.wgsl', { query: '?raw', import: 'default', eager: true });
+
+function sourceOf(path: string, wantedBy: string): string {
+  const text = SOURCES[`/shaders/${path}.wgsl`];
+  if (text === undefined) {
+    throw new BendscopeError('E-BUG-02', `${wantedBy}: expected shaders/${path}.wgsl, got no such file`, 'Check the @import line.');
+  }
+  return text;
+}
+
+/** Names of all kernels, `gemm_nn`, in file order. */
+export function kernelNames(): string[] {
+  return Object.keys(SOURCES)
+    .filter((path) => path.startsWith('/shaders/kernels/'))
+    .map((path) => path.slice('/shaders/kernels/'.length, -'.wgsl'.length))
+    .sort();
+}
+
+/** Kernel name -> its WGSL with every library file it needs, each once, libraries first. Throws E-BUG-02. */
+export function linkShader(kernel: string): string {
+  const seen = new Set<string>();
+  const parts: string[] = [];
+  const visit = (path: string, wantedBy: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const text = sourceOf(path, wantedBy);
+    for (const match of text.matchAll(/^\/\/ @import (\S+)\s*$/gm)) visit(match[1] ?? '', path);
+    parts.push(`// --- shaders/${path}.wgsl\n${text}`);
+  };
+  visit(`kernels/${kernel}`, 'linkShader');
+  return parts.join('\n');
+}
