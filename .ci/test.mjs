@@ -1,0 +1,101 @@
+/**
+ * npm test: everything that must hold, from a fresh clone, ending with `N passed, N failed` alone on the last line.
+ * Types, lint and build are one counted check each; Vitest and Playwright report their tests through JSON files.
+ * A runner that crashes or reports nothing counts as a failure; skipped tests are listed.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findChromium, gpuEnvironment } from './browser.mjs';
+import { binOf, ensureBrowser, ensureInstall, ROOT } from './ensure.mjs';
+import { prepareData } from './prepare-data.mjs';
+import { addCounts, countPlaywright, countVitest } from './count.mjs';
+
+ensureInstall();
+ensureBrowser();
+prepareData();
+
+const reports = mkdtempSync(join(tmpdir(), 'bendscope-test-'));
+const runtime = join(reports, 'runtime');
+mkdirSync(runtime, { mode: 0o700 });
+const chromium = findChromium();
+const env = { ...process.env, ...gpuEnvironment(), ...(process.env['XDG_RUNTIME_DIR'] ? {} : { XDG_RUNTIME_DIR: runtime }), ...(chromium ? { BENDSCOPE_CHROMIUM: chromium } : {}), CI: '1' };
+
+/**
+ * Runs an installed tool with its output streamed.
+ * @param {string} title
+ * @param {string} tool
+ * @param {string[]} args
+ * @param {Record<string, string>} [more]
+ * @returns {Promise<number>} exit code; 1 for a signal
+ */
+function run(title, tool, args, more = {}) {
+  process.stdout.write(`\n=== ${title}\n`);
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [binOf(tool), ...args], { cwd: ROOT, env: { ...env, ...more }, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('error', (error) => {
+      process.stdout.write(`${tool} could not be started: ${error.message}\n`);
+      resolve(1);
+    });
+    child.on('exit', (code, signal) => {
+      if (signal) process.stdout.write(`${tool} was ended by ${signal}\n`);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+/**
+ * @param {string} title
+ * @param {string} tool
+ * @param {string[]} args
+ * @returns {Promise<import('./count.mjs').Counts>}
+ */
+async function check(title, tool, args) {
+  const ok = (await run(title, tool, args)) === 0;
+  process.stdout.write(ok ? `${title}: passed\n` : `${title}: FAILED\n`);
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
+}
+
+/**
+ * @param {string} file
+ * @returns {unknown}
+ */
+function report(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** @type {import('./count.mjs').Counts[]} */
+const parts = [];
+parts.push(await check('types', 'tsc', ['--noEmit', '-p', '.']));
+parts.push(await check('lint', 'eslint', ['src', 'e2e', '--max-warnings', '0', '--no-error-on-unmatched-pattern']));
+
+const vitestReport = join(reports, 'vitest.json');
+const vitestCode = await run('unit, kernel and engine tests', 'vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]);
+parts.push(countVitest(report(vitestReport), vitestCode));
+
+const build = await check('build', 'vite', ['build']);
+parts.push(build);
+
+const hasSpecs = existsSync(join(ROOT, 'e2e')) && readdirSync(join(ROOT, 'e2e'), { recursive: true }).some((file) => String(file).endsWith('.spec.ts'));
+if (build.failed > 0) {
+  process.stdout.write('\n=== browser tests\nnot run, because the build failed: counted as one failure\n');
+  parts.push({ passed: 0, failed: 1, skipped: [] });
+} else if (!hasSpecs) {
+  process.stdout.write('\n=== browser tests\nexpected e2e/*.spec.ts, got none: counted as one failure\n');
+  parts.push({ passed: 0, failed: 1, skipped: [] });
+} else {
+  const playwrightReport = join(reports, 'playwright.json');
+  const code = await run('browser tests on the production build', 'playwright', ['test', '--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport });
+  parts.push(countPlaywright(report(playwrightReport), code));
+}
+rmSync(reports, { recursive: true, force: true });
+
+const total = addCounts(parts);
+if (total.skipped.length > 0) process.stdout.write(`\n${total.skipped.length} skipped:\n${total.skipped.map((line) => `  ${line}\n`).join('')}`);
+process.stdout.write(`\n${total.passed} passed, ${total.failed} failed\n`);
+process.exitCode = total.failed > 0 ? 1 : 0;

@@ -1,0 +1,34 @@
+/**
+ * End-to-end tests on the production build (`vite preview` of dist) in the system's Chromium with the software adapter.
+ */
+import { defineConfig } from '@playwright/test';
+import { CHROMIUM_ARGS, findChromium } from './.ci/browser.mjs';
+
+const PORT = 4173;
+const chromium = findChromium();
+if (chromium === null) throw new Error('playwright.config: expected a Chromium, got none - install chromium or set BENDSCOPE_CHROMIUM');
+
+export default defineConfig({
+  testDir: 'e2e',
+  testMatch: '**/*.spec.ts',
+  timeout: 240_000,
+  expect: { timeout: 20_000 },
+  // One software GPU: parallel pages only slow each other down.
+  workers: 1,
+  retries: 0,
+  forbidOnly: true,
+  reporter: [['list']],
+  use: {
+    baseURL: `http://localhost:${PORT}`,
+    viewport: { width: 1440, height: 900 },
+    trace: 'retain-on-failure',
+    launchOptions: { executablePath: chromium, args: CHROMIUM_ARGS, headless: true },
+  },
+  projects: [{ name: 'chromium' }],
+  webServer: {
+    command: `npx vite preview --port ${PORT} --strictPort`,
+    url: `http://localhost:${PORT}`,
+    reuseExistingServer: false,
+    timeout: 60_000,
+  },
+});
