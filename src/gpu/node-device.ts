@@ -14,14 +14,26 @@ const SWIFTSHADER_PLACES = [
 
 export type AdapterChoice = 'auto' | 'native' | 'swiftshader';
 
+/**
+ * Dawn's instances, kept for the life of the process: one that is garbage-collected while its device works takes the
+ * process down. On globalThis, because a test runner may load this module more than once.
+ */
+const KEPT = Symbol.for('bendscope.dawn');
+function keptInstances(): Map<string, GPU> {
+  const holder = globalThis as { [KEPT]?: Map<string, GPU> };
+  return (holder[KEPT] ??= new Map());
+}
+
 async function open(driver: string | null): Promise<Gpu | null> {
-  // Dawn's Vulkan loader reads the environment when the instance is made, so one driver choice is one fresh instance.
+  // Dawn's Vulkan loader reads the environment when the instance is made, so one driver choice is one instance.
   if (driver !== null) process.env['VK_DRIVER_FILES'] = driver;
   process.env['XDG_RUNTIME_DIR'] ??= tmpdir();
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
-  const gpu = create([]);
-  return requestGpu(gpu, 'Dawn for Node');
+  const instances = keptInstances();
+  const api = instances.get(driver ?? '') ?? create([]);
+  instances.set(driver ?? '', api);
+  return requestGpu(api, 'Dawn for Node');
 }
 
 /** Opens a device; `native` and `swiftshader` accept only that. Throws E-GPU-12 when there is none. */

@@ -1,0 +1,189 @@
+/**
+ * Sends resolved dispatches to the device: pipelines compiled together before the run, bind groups and Params slots made
+ * once and reused, work cut into submissions of about 50 ms by a rate learnt on the device, at most two in flight.
+ * Why: long submissions lose the device on slow GPUs (engine.md 3.2). Cutting never changes a bit: every output element
+ * is owned by one invocation.
+ */
+import { grid, PARAMS_BYTES, type BufferSlice, type Gpu, type Pipeline } from '../gpu/gpu';
+import { KERNELS } from './kernels';
+import type { Dispatch, Word } from './program';
+
+export interface ResolvedDispatch {
+  readonly label: string;
+  readonly dispatch: Dispatch;
+  readonly slices: readonly BufferSlice[];
+}
+export type ResolvedCommand = ResolvedDispatch | { readonly clear: GPUBuffer };
+
+/** Called between submissions: may wait (pause) or throw (cancel). */
+export type Checkpoint = () => Promise<void> | void;
+
+const TARGET_MS = 50;
+const SLOTS_PER_CHUNK = 256;
+const IN_FLIGHT = 2;
+
+export class Executor {
+  #gpu: Gpu;
+  #chunks: GPUBuffer[] = [];
+  #slots = new Map<string, { chunk: GPUBuffer; offset: number }>();
+  #groups = new Map<string, GPUBindGroup>();
+  #pipelines = new Map<string, Pipeline>();
+  #bufferIds = new Map<GPUBuffer, number>();
+  /** Operations a millisecond, learnt; the first guess suits a software adapter. */
+  #rate = 4e5;
+  #longestMs = 0;
+
+  constructor(gpu: Gpu) {
+    this.#gpu = gpu;
+  }
+
+  get longestSubmissionMs(): number {
+    return this.#longestMs;
+  }
+
+  dispose(): void {
+    for (const chunk of this.#chunks) this.#gpu.destroyBuffer(chunk);
+    this.#chunks = [];
+    this.#slots.clear();
+    this.#groups.clear();
+  }
+
+  static pipelineKey(d: Dispatch): string {
+    return `${d.kernel}|${Object.entries(d.constants).map(([k, v]) => `${k}=${v}`).join()}`;
+  }
+
+  /** Compiles every pipeline of these dispatches, in parallel. */
+  async compile(dispatches: Iterable<Dispatch>, onProgress?: (done: number, total: number) => void): Promise<void> {
+    const missing = new Map<string, Dispatch>();
+    for (const d of dispatches) {
+      const key = Executor.pipelineKey(d);
+      if (!this.#pipelines.has(key)) missing.set(key, d);
+    }
+    let done = 0;
+    await Promise.all([...missing].map(async ([key, d]) => {
+      this.#pipelines.set(key, await this.#gpu.pipeline(KERNELS[d.kernel], d.constants));
+      onProgress?.(++done, missing.size);
+    }));
+  }
+
+  async run(commands: readonly ResolvedCommand[], checkpoint: Checkpoint = () => undefined): Promise<void> {
+    const { device } = this.#gpu;
+    await this.compile(commands.flatMap((c) => ('clear' in c ? [] : [c.dispatch])));
+    const inFlight: Promise<void>[] = [];
+    let encoder = device.createCommandEncoder({ label: 'run' });
+    let pass: GPUComputePassEncoder | null = null;
+    let budget = 0;
+    const submit = async (): Promise<void> => {
+      pass?.end();
+      pass = null;
+      const work = budget;
+      const started = performance.now();
+      device.queue.submit([encoder.finish()]);
+      encoder = device.createCommandEncoder({ label: 'run' });
+      budget = 0;
+      const alone = inFlight.length === 0;
+      inFlight.push(device.queue.onSubmittedWorkDone().then(() => {
+        const elapsed = performance.now() - started;
+        // Only a submission that had the device to itself says how fast it is.
+        if (alone) {
+          this.#longestMs = Math.max(this.#longestMs, elapsed);
+          if (elapsed > 1 && work > 0) this.#rate = 0.7 * this.#rate + 0.3 * (work / elapsed);
+        }
+      }));
+      if (inFlight.length >= IN_FLIGHT) await inFlight.shift();
+      if (this.#gpu.lost) throw this.#gpu.lostError('computing');
+      await checkpoint();
+    };
+    for (const command of commands) {
+      if ('clear' in command) {
+        pass?.end();
+        pass = null;
+        encoder.clearBuffer(command.clear);
+        continue;
+      }
+      if (this.#gpu.faultyKernel === command.dispatch.kernel) continue;
+      for (const d of this.#cut(command.dispatch)) {
+        if (budget > 0 && budget + d.flops > this.#rate * TARGET_MS) await submit();
+        pass ??= encoder.beginComputePass({ label: command.label });
+        this.#encode(pass, d, command);
+        budget += d.flops;
+      }
+    }
+    await submit();
+    await Promise.all(inFlight);
+    if (this.#gpu.lost) throw this.#gpu.lostError('computing');
+  }
+
+  /** A GEMM longer than a submission becomes 2^n dispatches over row ranges (whole tiles of four rows). */
+  *#cut(d: Dispatch): Iterable<Dispatch> {
+    const limit = this.#rate * TARGET_MS;
+    if (!d.split || d.flops <= limit || d.split.rows <= 4) {
+      yield d;
+      return;
+    }
+    const pieces = 2 ** Math.ceil(Math.log2(d.flops / limit));
+    const { rows, rowStartIndex, invocationsOf } = d.split;
+    const each = Math.max(4, Math.ceil(rows / pieces / 4) * 4);
+    for (let start = 0; start < rows; start += each) {
+      const count = Math.min(each, rows - start);
+      const params = [...d.params];
+      params[rowStartIndex] = start;
+      params[rowStartIndex + 1] = count;
+      yield { ...d, params, invocations: invocationsOf(count), flops: (d.flops * count) / rows };
+    }
+  }
+
+  #encode(pass: GPUComputePassEncoder, d: Dispatch, command: ResolvedDispatch): void {
+    const key = Executor.pipelineKey(d);
+    const compiled = this.#pipelines.get(key);
+    if (!compiled) throw new Error(`pipeline ${key} was not compiled`);
+    const slot = this.#slot(d.params);
+    const groupKey = `${d.kernel}|${this.#id(slot.chunk)}|${command.slices.map((s) => `${this.#id(s.buffer)}+${s.offset}:${s.size}`).join()}`;
+    let group = this.#groups.get(groupKey);
+    if (!group) {
+      group = this.#gpu.bindGroup(command.label, compiled.layout, slot.chunk, command.slices);
+      this.#groups.set(groupKey, group);
+    }
+    pass.setPipeline(compiled.pipeline);
+    pass.setBindGroup(0, group, [slot.offset]);
+    pass.dispatchWorkgroups(...grid(d.invocations, compiled.workgroup));
+  }
+
+  #id(buffer: GPUBuffer): number {
+    let id = this.#bufferIds.get(buffer);
+    if (id === undefined) {
+      id = this.#bufferIds.size;
+      this.#bufferIds.set(buffer, id);
+    }
+    return id;
+  }
+
+  /** A 256-byte slot of the uniform arena holding these words; equal params share one. */
+  #slot(params: readonly Word[]): { chunk: GPUBuffer; offset: number } {
+    const words = packWords(params);
+    const key = words.join();
+    let slot = this.#slots.get(key);
+    if (!slot) {
+      const index = this.#slots.size % SLOTS_PER_CHUNK;
+      if (index === 0) {
+        this.#chunks.push(this.#gpu.createBuffer('params', SLOTS_PER_CHUNK * PARAMS_BYTES, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST));
+      }
+      const chunk = this.#chunks[this.#chunks.length - 1];
+      if (!chunk) throw new Error('params arena is empty');
+      slot = { chunk, offset: index * PARAMS_BYTES };
+      this.#gpu.write(chunk, words, slot.offset);
+      this.#slots.set(key, slot);
+    }
+    return slot;
+  }
+}
+
+export function packWords(params: readonly Word[]): Uint32Array {
+  const words = new Uint32Array(params.length);
+  const floats = new Float32Array(words.buffer);
+  params.forEach((word, i) => {
+    if (typeof word === 'number') words[i] = word;
+    else floats[i] = word.f32;
+  });
+  return words;
+}

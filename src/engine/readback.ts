@@ -1,0 +1,35 @@
+/**
+ * One staging buffer, mapped once a run: the partial sums and the loss rows together, because a map costs 5-15 ms
+ * (engine.md 3.2).
+ */
+import type { Gpu } from '../gpu/gpu';
+
+export class Readback {
+  #gpu: Gpu;
+  #staging: GPUBuffer;
+  #sumBytes: number;
+
+  constructor(gpu: Gpu, sumBytes: number, statBytes: number) {
+    this.#gpu = gpu;
+    this.#sumBytes = sumBytes;
+    this.#staging = gpu.createBuffer('staging/run', sumBytes + statBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+  }
+
+  async read(sums: GPUBuffer, stats: GPUBuffer, statBytes: number): Promise<{ sums: Float32Array; stats: Float32Array }> {
+    const { device } = this.#gpu;
+    const encoder = device.createCommandEncoder({ label: 'readback' });
+    encoder.copyBufferToBuffer(sums, 0, this.#staging, 0, this.#sumBytes);
+    encoder.copyBufferToBuffer(stats, 0, this.#staging, this.#sumBytes, statBytes);
+    device.queue.submit([encoder.finish()]);
+    await this.#staging.mapAsync(GPUMapMode.READ).catch((cause: unknown) => {
+      throw this.#gpu.lostError('reading a result', cause);
+    });
+    const bytes = this.#staging.getMappedRange().slice(0);
+    this.#staging.unmap();
+    return { sums: new Float32Array(bytes, 0, this.#sumBytes / 4), stats: new Float32Array(bytes, this.#sumBytes, statBytes / 4) };
+  }
+
+  dispose(): void {
+    this.#gpu.destroyBuffer(this.#staging);
+  }
+}

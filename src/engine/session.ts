@@ -1,0 +1,278 @@
+/**
+ * A model on a device: buffers allocated once from the memory plan, one batch at a time, a reference run and any number
+ * of variant runs against it. A variant run executes only the steps a change can reach and compares every parameter
+ * gradient it touches with the reference's while it sits in scratch. `dispose` gives every byte back.
+ */
+import { assert, BendscopeError } from '../base/errors';
+import { parseSiteId } from '../graph/sites';
+import { REFERENCE_POLICY, type Policy, type SiteId } from '../graph/policy';
+import type { Graph } from '../graph/types';
+import { whole, type BufferSlice, type Gpu } from '../gpu/gpu';
+import { compileProgram, opContext, type Flip } from './compile';
+import { Executor, type Checkpoint, type ResolvedCommand } from './executor';
+import { comparePlan, COMPARE_CHUNK, COMPARE_WORDS, localErrorBytes, planMemory, type MemoryPlan } from './memory';
+import { linearPass } from './ops/linear';
+import { resource } from './ops/op';
+import { isClear, stride, tensorBytes, type Binding, type Dispatch, type Program, type Step } from './program';
+import { Values, paramBytes, type BatchShape } from './values';
+import { loadParameters } from './parameters';
+import { lossOf, orderTokens } from './batch';
+import { Readback } from './readback';
+
+/** Sums over one parameter tensor: g.g, r.r, |g-r|^2, (g-r).r in FP64, and the count of Inf and NaN elements of g. */
+export interface TensorSums {
+  readonly gg: number;
+  readonly rr: number;
+  readonly dd: number;
+  readonly dr: number;
+  readonly nonFinite: number;
+}
+
+export interface RunResult {
+  readonly loss: number;
+  readonly sums: ReadonlyMap<string, TensorSums>;
+  /** |out_q - out|^2 / |out|^2 of the pass's own output, if asked for. */
+  readonly localError: number | null;
+  readonly executedSteps: number;
+}
+
+export interface Variant {
+  readonly policy?: Policy;
+  readonly flip?: Flip;
+  readonly localErrorOf?: SiteId;
+  /** Execute every step instead of the dirty ones: the test of exactness. */
+  readonly full?: boolean;
+}
+
+export class Session {
+  readonly graph: Graph;
+  readonly shape: BatchShape;
+  readonly memory: MemoryPlan;
+  #gpu: Gpu;
+  #executor: Executor;
+  #values: Values;
+  #bf16: boolean;
+  #shared = new Map<string, GPUBuffer>();
+  #reference = new Map<string, GPUBuffer>();
+  #work = new Map<string, GPUBuffer>();
+  #base: Program;
+  #basePolicy: Policy;
+  #plan: ReturnType<typeof comparePlan>;
+  #readback: Readback;
+  #referenceRun: RunResult | null = null;
+  /** Partial sums of the last local error. */
+  #localChunks = 0;
+
+  private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, reference: Policy['reference'], memory: MemoryPlan) {
+    this.#gpu = gpu;
+    this.graph = graph;
+    this.shape = shape;
+    this.memory = memory;
+    this.#bf16 = reference === 'bf16';
+    this.#values = new Values(graph);
+    this.#executor = new Executor(gpu);
+    this.#basePolicy = { ...REFERENCE_POLICY, reference };
+    this.#base = compileProgram(this.#values, this.#basePolicy, shape);
+    this.#plan = comparePlan(graph, localErrorBytes(graph, shape));
+    for (const planned of memory.buffers) {
+      const set = planned.set === 'shared' ? this.#shared : planned.set === 'reference' ? this.#reference : this.#work;
+      set.set(planned.key, gpu.createBuffer(`${planned.set}/${planned.key}`, planned.bytes));
+    }
+    this.#readback = new Readback(gpu, this.#plan.total * COMPARE_WORDS * 4, shape.sequences * shape.tokens * 16);
+  }
+
+  /** Allocates and uploads. params: FP32 values under their checkpoint names. Throws E-MEM-01 when the device has no room. */
+  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, reference: Policy['reference'] = 'bf16'): Promise<Session> {
+    if (shape.tokens > graph.maxTokens || shape.tokens < 1 || shape.sequences < 1) {
+      throw new BendscopeError('E-DATA-03', `batch: expected 1 to ${graph.maxTokens} tokens a sequence, got ${shape.sequences} x ${shape.tokens}`, 'Use shorter windows.');
+    }
+    const memory = planMemory(graph, shape, reference === 'bf16');
+    gpu.device.pushErrorScope('out-of-memory');
+    let session: Session | null = null;
+    let failure: unknown = null;
+    try {
+      session = new Session(gpu, graph, shape, reference, memory);
+      loadParameters(gpu, graph, params, session.#shared);
+    } catch (thrown) {
+      failure = thrown;
+    }
+    const error = await gpu.device.popErrorScope();
+    if (session && !error && !failure) return session;
+    session?.dispose();
+    if (failure) throw failure;
+    throw new BendscopeError('E-MEM-01', `Not enough GPU memory for this run (${memory.totalBytes} bytes): ${error?.message ?? ''}`, 'Nothing was lost. Try half the batch, or shorter windows.');
+  }
+
+  get longestSubmissionMs(): number {
+    return this.#executor.longestSubmissionMs;
+  }
+
+  dispose(): void {
+    for (const set of [this.#shared, this.#reference, this.#work]) {
+      for (const buffer of set.values()) this.#gpu.destroyBuffer(buffer);
+      set.clear();
+    }
+    this.#readback.dispose();
+    this.#executor.dispose();
+  }
+
+  /** tokens: B rows of T + 1 ids. Throws E-DATA-02 for an id outside the vocabulary, E-DATA-03 for a wrong shape. */
+  setBatch(tokens: readonly (readonly number[])[]): void {
+    const batch = orderTokens(tokens, this.shape, this.graph.vocabulary);
+    for (const [key, words] of Object.entries(batch)) this.#gpu.write(this.#buffer(this.#shared, key), words);
+    this.#referenceRun = null;
+  }
+
+  /** Runs a whole policy into the reference set; further variants are compared with it. Default: the reference policy. */
+  async runReference(policy: Policy = this.#basePolicy, checkpoint?: Checkpoint): Promise<RunResult> {
+    assert(policy.reference === this.#basePolicy.reference, 'runReference: the session was made for the other reference policy');
+    const program = policy === this.#basePolicy ? this.#base : compileProgram(this.#values, policy, this.shape);
+    const commands = program.steps.flatMap((step) => this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => false));
+    for (const param of this.graph.params) commands.push(this.#compare(param.name, whole(this.#buffer(this.#reference, `dw:${param.name}`))));
+    await this.#executor.run(commands, checkpoint);
+    const { sums, loss } = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
+    this.#referenceRun = { loss, sums, localError: null, executedSteps: program.steps.length };
+    return this.#referenceRun;
+  }
+
+  /** Runs what differs from the reference. Needs runReference of the reference policy on this batch first. */
+  async runVariant(variant: Variant, checkpoint?: Checkpoint): Promise<RunResult> {
+    const reference = this.#referenceRun;
+    assert(reference, 'runVariant: run the reference first');
+    const program = compileProgram(this.#values, variant.policy ?? this.#basePolicy, this.shape, variant.flip ?? null);
+    const dirty = new Set<string>();
+    const touched: string[] = [];
+    const commands: ResolvedCommand[] = [];
+    const baseVariants = new Map(this.#base.steps.map((step) => [step.slot, step.variant]));
+    let executed = 0;
+    for (const step of program.steps) {
+      if (!variant.full && baseVariants.get(step.slot) === step.variant && !step.reads.some((key) => dirty.has(key))) continue;
+      executed += 1;
+      const scratch = new Map<string, BufferSlice>();
+      let offset = 0;
+      for (const key of step.writes) {
+        dirty.add(key);
+        if (!key.startsWith('dw:')) continue;
+        const size = this.#buffer(this.#reference, key).size;
+        scratch.set(key, { buffer: this.#buffer(this.#shared, 'scratch:dw'), offset, size });
+        offset += Math.ceil(size / 256) * 256;
+        touched.push(key.slice(3));
+      }
+      commands.push(...this.#resolve(step, (key) => this.#buffer(this.#work, key), (key) => !dirty.has(key), scratch));
+      for (const [key, slice] of scratch) commands.push(this.#compare(key.slice(3), slice));
+    }
+    if (variant.localErrorOf !== undefined) commands.push(...this.#localError(variant.localErrorOf, variant.policy ?? this.#basePolicy));
+    await this.#executor.run(commands, checkpoint);
+    const lossDirty = [...dirty].some((key) => key === `stats:${this.#lossNode()}`);
+    const found = await this.#collect(touched, lossDirty ? this.#work : this.#reference, variant.localErrorOf !== undefined);
+    const sums = new Map<string, TensorSums>();
+    for (const param of this.graph.params) {
+      const same = reference.sums.get(param.name);
+      assert(same, `no reference sums of ${param.name}`);
+      sums.set(param.name, found.sums.get(param.name) ?? same);
+    }
+    return { loss: found.loss, sums, localError: found.localError, executedSteps: executed };
+  }
+
+  /** The gradient of the last reference run: FP32, checkpoint names and shapes. */
+  async readGradient(): Promise<Map<string, Float32Array>> {
+    const out = new Map<string, Float32Array>();
+    for (const param of this.graph.params) {
+      const bytes = await this.#gpu.read(this.#buffer(this.#reference, `dw:${param.name}`), paramBytes(param.shape));
+      out.set(param.name, unpad(new Float32Array(bytes), param.shape));
+    }
+    return out;
+  }
+
+  /** One value of the reference (or work) set as device bytes, for tests that go node by node. */
+  async readValue(key: string, set: 'reference' | 'work' = 'reference'): Promise<ArrayBuffer> {
+    const buffer = this.#buffer(set === 'work' ? this.#work : this.#reference, key);
+    return this.#gpu.read(buffer, buffer.size);
+  }
+
+  #lossNode(): string {
+    return this.graph.nodes.find((node) => node.op === 'cross_entropy')?.id ?? '';
+  }
+
+  #buffer(set: Map<string, GPUBuffer>, key: string): GPUBuffer {
+    const buffer = set.get(key);
+    assert(buffer, `no buffer for ${key}`);
+    return buffer;
+  }
+
+  #resolve(step: Step, place: (key: string) => GPUBuffer, fromReference: (key: string) => boolean, scratch = new Map<string, BufferSlice>()): ResolvedCommand[] {
+    const slice = (b: Binding): BufferSlice => {
+      if ('resource' in b) return whole(this.#buffer(this.#shared, b.resource));
+      const moved = scratch.get(b.value);
+      if (moved) return moved;
+      return whole(b.from === 'reference' || fromReference(b.value) ? this.#buffer(this.#reference, b.value) : place(b.value));
+    };
+    return step.commands.map((command) =>
+      isClear(command)
+        ? { clear: this.#buffer(this.#shared, command.clear) }
+        : { label: `${command.kernel}/${step.slot}`, dispatch: command, slices: command.bindings.map(slice) });
+  }
+
+  #compare(param: string, gradient: BufferSlice): ResolvedCommand {
+    const reference = whole(this.#buffer(this.#reference, `dw:${param}`));
+    return this.#compareSlices(param, gradient, reference, gradient.size / 16, this.#plan.first.get(param) ?? 0);
+  }
+
+  #compareSlices(label: string, g: BufferSlice, r: BufferSlice, quads: number, first: number): ResolvedCommand {
+    const dispatch: Dispatch = {
+      kernel: 'gradient_compare', constants: {}, params: [quads, first], bindings: [], invocations: Math.ceil(quads / 256), flops: 40 * quads,
+    };
+    return { label: `gradient_compare/${label}`, dispatch, slices: [g, r, whole(this.#buffer(this.#shared, 'sums'))] };
+  }
+
+  /** The pass's output from the reference's inputs, low and high, unrounded and without bias, compared. */
+  #localError(site: SiteId, policy: Policy): ResolvedCommand[] {
+    const { node, pass } = parseSiteId(this.graph, site);
+    const spec = this.#values.node(node);
+    const n = this.shape.sequences * this.shape.tokens;
+    const [rows, cols] = pass === 'fprop' ? [n, spec.cols] : pass === 'dgrad' ? [n, spec.inCols] : spec.weightTransposed ? [spec.cols, spec.inCols] : [spec.inCols, spec.cols];
+    const commands: ResolvedCommand[] = [];
+    for (const [name, p] of [['low', policy], ['high', this.#basePolicy]] as const) {
+      const c = opContext(this.#values, spec, p, this.shape);
+      const step: Step = {
+        slot: `local-error-${name}/${site}`, variant: '', reads: [], writes: [],
+        commands: linearPass(c, pass, { data: resource(`scratch:local-${name}`), bf16: false, bias: false }),
+      };
+      commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => true));
+    }
+    const size = tensorBytes(rows, cols, false);
+    this.#localChunks = Math.ceil(size / 4 / COMPARE_CHUNK);
+    const slice = (name: string): BufferSlice => ({ buffer: this.#buffer(this.#shared, name), offset: 0, size });
+    commands.push(this.#compareSlices('local-error', slice('scratch:local-low'), slice('scratch:local-high'), (rows * stride(cols)) / 4, this.#plan.localErrorFirst));
+    return commands;
+  }
+
+  async #collect(params: readonly string[], lossSet: Map<string, GPUBuffer>, withLocalError: boolean): Promise<{ sums: Map<string, TensorSums>; loss: number; localError: number | null }> {
+    const rows = this.shape.sequences * this.shape.tokens;
+    const { sums: partials, stats } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16);
+    const add = (first: number, count: number): TensorSums => {
+      const total = [0, 0, 0, 0, 0];
+      for (let chunk = first; chunk < first + count; chunk++) {
+        for (let i = 0; i < 5; i++) total[i] = (total[i] ?? 0) + (partials[chunk * COMPARE_WORDS + i] ?? 0);
+      }
+      const [gg = 0, rr = 0, dd = 0, dr = 0, nonFinite = 0] = total;
+      return { gg, rr, dd, dr, nonFinite };
+    };
+    const sums = new Map(params.map((name) => [name, add(this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
+    let localError: number | null = null;
+    if (withLocalError) {
+      const s = add(this.#plan.localErrorFirst, this.#localChunks);
+      localError = s.dd / s.rr;
+    }
+    return { sums, loss: lossOf(stats, rows), localError };
+  }
+}
+
+function unpad(padded: Float32Array, shape: readonly number[]): Float32Array {
+  const cols = shape[shape.length - 1] ?? 0;
+  const rows = shape.length === 2 ? (shape[0] ?? 0) : 1;
+  if (stride(cols) === cols) return padded;
+  const out = new Float32Array(rows * cols);
+  for (let r = 0; r < rows; r++) out.set(padded.subarray(r * stride(cols), r * stride(cols) + cols), r * cols);
+  return out;
+}
