@@ -4,7 +4,7 @@
  * is what makes an incremental run equal to a full one bit for bit.
  */
 import { assert } from '../base/errors';
-import type { Graph, GraphNode } from '../graph/types';
+import type { GraphNode } from '../graph/types';
 import type { Policy } from '../graph/policy';
 import { lowLinear } from './low-linear';
 import { OPS } from './ops';

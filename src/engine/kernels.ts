@@ -25,6 +25,12 @@ const ROWS = {
   cross_entropy_bprop: ['read', 'read', 'read', 'write'],
   gradient_compare: ['read', 'read', 'write'],
   flip_ulp: ['read', 'write'],
+  amax: ['read', 'write'],
+  nvfp4_tensor_scales: ['write'],
+  nvfp4_scales: ['read', 'read', 'write', 'write'],
+  quantize_nvfp4: ['read', 'read', 'write'],
+  dequantize_nvfp4: ['read', 'read', 'read', 'write'],
+  nvfp4_alpha: ['read', 'read', 'write'],
 } as const satisfies Record<string, readonly ('read' | 'write')[]>;
 
 export type KernelName = keyof typeof ROWS;

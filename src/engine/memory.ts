@@ -1,6 +1,7 @@
 /**
- * The static memory plan: every buffer of a session and its bytes, known before anything is allocated. Values exist
- * twice (reference and work set) except parameter gradients, which a variant run compares while they sit in scratch.
+ * The static memory plan: every buffer of a session and its bytes, known before anything is allocated. Values exist in
+ * one reference set per resident batch and in one work set, except parameter gradients, which a variant run compares
+ * while they sit in scratch.
  */
 import type { Graph } from '../graph/types';
 import { lowScratch } from './low-linear';
@@ -11,7 +12,8 @@ import { paramBytes, Values, type BatchShape } from './values';
 export interface PlannedBuffer {
   readonly key: string;
   readonly role: 'parameter' | 'activation' | 'gradient' | 'parameter gradient' | 'scratch' | 'batch';
-  readonly set: 'shared' | 'reference' | 'work';
+  /** `work`, `shared`, or the number of a resident batch's reference set. */
+  readonly set: 'shared' | 'work' | number;
   readonly bytes: number;
 }
 
@@ -45,7 +47,8 @@ export function localErrorBytes(graph: Graph, shape: BatchShape): number {
     Math.max(tensorBytes(n, node.cols, false), tensorBytes(n, node.inCols, false), tensorBytes(node.inCols, node.cols, false))), 16);
 }
 
-export function planMemory(graph: Graph, shape: BatchShape, bf16: boolean): MemoryPlan {
+/** batches: reference sets held at once, one per resident batch. */
+export function planMemory(graph: Graph, shape: BatchShape, bf16: boolean, batches = 1): MemoryPlan {
   const values = new Values(graph);
   const n = shape.sequences * shape.tokens;
   const buffers: PlannedBuffer[] = [];
@@ -60,13 +63,14 @@ export function planMemory(graph: Graph, shape: BatchShape, bf16: boolean): Memo
   }
   for (const spec of values.specs(shape, bf16)) {
     const bytes = Math.max(16, Math.ceil(spec.bytes / 16) * 16);
-    buffers.push({ key: spec.key, role: spec.role, set: 'reference', bytes });
+    for (let k = 0; k < batches; k++) buffers.push({ key: spec.key, role: spec.role, set: k, bytes });
     if (!spec.key.startsWith('dw:')) buffers.push({ key: spec.key, role: spec.role, set: 'work', bytes });
   }
-  shared('ids', 'batch', n * 4);
-  shared('targets', 'batch', n * 4);
-  shared('starts', 'batch', (graph.vocabulary + 1) * 4);
-  shared('order', 'batch', n * 4);
+  for (let k = 0; k < batches; k++) {
+    for (const [key, words] of [['ids', n], ['targets', n], ['starts', graph.vocabulary + 1], ['order', n]] as const) {
+      buffers.push({ key, role: 'batch', set: k, bytes: Math.max(16, Math.ceil(words / 4) * 16) });
+    }
+  }
   shared('nothing', 'scratch', 16);
   const heads = Math.max(1, ...graph.nodes.map((node) => node.heads));
   const square = shape.sequences * heads * shape.tokens * stride(shape.tokens);

@@ -33,6 +33,8 @@ export interface RunResult {
   readonly sums: ReadonlyMap<string, TensorSums>;
   /** |out_q - out|^2 / |out|^2 of the pass's own output, if asked for. */
   readonly localError: number | null;
+  /** Inf and NaN elements of quantized operands; their codes cannot show them, so a run that has some is void. */
+  readonly nonFiniteOperands: number;
   readonly executedSteps: number;
 }
 
@@ -44,6 +46,12 @@ export interface Variant {
   readonly full?: boolean;
 }
 
+interface ResidentBatch {
+  readonly buffers: Map<string, GPUBuffer>;
+  tokens: readonly (readonly number[])[] | null;
+  run: RunResult | null;
+}
+
 export class Session {
   readonly graph: Graph;
   readonly shape: BatchShape;
@@ -51,15 +59,14 @@ export class Session {
   #gpu: Gpu;
   #executor: Executor;
   #values: Values;
-  #bf16: boolean;
   #shared = new Map<string, GPUBuffer>();
-  #reference = new Map<string, GPUBuffer>();
+  #batches: ResidentBatch[] = [];
+  #current = 0;
   #work = new Map<string, GPUBuffer>();
   #base: Program;
   #basePolicy: Policy;
   #plan: ReturnType<typeof comparePlan>;
   #readback: Readback;
-  #referenceRun: RunResult | null = null;
   /** Partial sums of the last local error. */
   #localChunks = 0;
 
@@ -68,25 +75,28 @@ export class Session {
     this.graph = graph;
     this.shape = shape;
     this.memory = memory;
-    this.#bf16 = reference === 'bf16';
     this.#values = new Values(graph);
     this.#executor = new Executor(gpu);
     this.#basePolicy = { ...REFERENCE_POLICY, reference };
     this.#base = compileProgram(this.#values, this.#basePolicy, shape);
     this.#plan = comparePlan(graph, localErrorBytes(graph, shape));
     for (const planned of memory.buffers) {
-      const set = planned.set === 'shared' ? this.#shared : planned.set === 'reference' ? this.#reference : this.#work;
-      set.set(planned.key, gpu.createBuffer(`${planned.set}/${planned.key}`, planned.bytes));
+      const set = planned.set === 'shared' ? this.#shared : planned.set === 'work' ? this.#work : this.#resident(planned.set).buffers;
+      const where = typeof planned.set === 'number' ? `batch ${planned.set}` : planned.set;
+      set.set(planned.key, gpu.createBuffer(`${where}/${planned.key}`, planned.bytes));
     }
     this.#readback = new Readback(gpu, this.#plan.total * COMPARE_WORDS * 4, shape.sequences * shape.tokens * 16);
   }
 
-  /** Allocates and uploads. params: FP32 values under their checkpoint names. Throws E-MEM-01 when the device has no room. */
-  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, reference: Policy['reference'] = 'bf16'): Promise<Session> {
+  /**
+   * Allocates and uploads. params: FP32 values under their checkpoint names; batches: how many reference runs stay
+   * resident. Throws E-MEM-01 when the device has no room.
+   */
+  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, reference: Policy['reference'] = 'bf16', batches = 1): Promise<Session> {
     if (shape.tokens > graph.maxTokens || shape.tokens < 1 || shape.sequences < 1) {
       throw new BendscopeError('E-DATA-03', `batch: expected 1 to ${graph.maxTokens} tokens a sequence, got ${shape.sequences} x ${shape.tokens}`, 'Use shorter windows.');
     }
-    const memory = planMemory(graph, shape, reference === 'bf16');
+    const memory = planMemory(graph, shape, reference === 'bf16', batches);
     gpu.device.pushErrorScope('out-of-memory');
     let session: Session | null = null;
     let failure: unknown = null;
@@ -108,7 +118,7 @@ export class Session {
   }
 
   dispose(): void {
-    for (const set of [this.#shared, this.#reference, this.#work]) {
+    for (const set of [this.#shared, this.#work, ...this.#batches.map((batch) => batch.buffers)]) {
       for (const buffer of set.values()) this.#gpu.destroyBuffer(buffer);
       set.clear();
     }
@@ -116,33 +126,48 @@ export class Session {
     this.#executor.dispose();
   }
 
-  /** tokens: B rows of T + 1 ids. Throws E-DATA-02 for an id outside the vocabulary, E-DATA-03 for a wrong shape. */
-  setBatch(tokens: readonly (readonly number[])[]): void {
+  /**
+   * Makes a batch current in a resident place; its reference run has to follow unless `tokens` is what the place holds.
+   * tokens: B rows of T + 1 ids. Throws E-DATA-02 for an id outside the vocabulary, E-DATA-03 for a wrong shape.
+   */
+  setBatch(tokens: readonly (readonly number[])[], place = 0): void {
+    const resident = this.#batches[place];
+    assert(resident, `setBatch: no resident place ${place}`);
+    this.#current = place;
+    if (resident.tokens === tokens) return;
     const batch = orderTokens(tokens, this.shape, this.graph.vocabulary);
-    for (const [key, words] of Object.entries(batch)) this.#gpu.write(this.#buffer(this.#shared, key), words);
-    this.#referenceRun = null;
+    for (const [key, words] of Object.entries(batch)) this.#gpu.write(this.#buffer(resident.buffers, key), words);
+    resident.tokens = tokens;
+    resident.run = null;
+  }
+
+  /** The current batch's reference run, if it was made. */
+  get referenceRun(): RunResult | null {
+    return this.#resident(this.#current).run;
   }
 
   /** Runs a whole policy into the reference set; further variants are compared with it. Default: the reference policy. */
   async runReference(policy: Policy = this.#basePolicy, checkpoint?: Checkpoint): Promise<RunResult> {
     assert(policy.reference === this.#basePolicy.reference, 'runReference: the session was made for the other reference policy');
     const program = policy === this.#basePolicy ? this.#base : compileProgram(this.#values, policy, this.shape);
-    const commands = program.steps.flatMap((step) => this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => false));
+    const commands = this.#start();
+    for (const step of program.steps) commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => false));
     for (const param of this.graph.params) commands.push(this.#compare(param.name, whole(this.#buffer(this.#reference, `dw:${param.name}`))));
     await this.#executor.run(commands, checkpoint);
-    const { sums, loss } = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
-    this.#referenceRun = { loss, sums, localError: null, executedSteps: program.steps.length };
-    return this.#referenceRun;
+    const { sums, loss, nonFiniteOperands } = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
+    const run = { loss, sums, localError: null, nonFiniteOperands, executedSteps: program.steps.length };
+    this.#resident(this.#current).run = run;
+    return run;
   }
 
   /** Runs what differs from the reference. Needs runReference of the reference policy on this batch first. */
   async runVariant(variant: Variant, checkpoint?: Checkpoint): Promise<RunResult> {
-    const reference = this.#referenceRun;
+    const reference = this.referenceRun;
     assert(reference, 'runVariant: run the reference first');
     const program = compileProgram(this.#values, variant.policy ?? this.#basePolicy, this.shape, variant.flip ?? null);
     const dirty = new Set<string>();
     const touched: string[] = [];
-    const commands: ResolvedCommand[] = [];
+    const commands = this.#start();
     const baseVariants = new Map(this.#base.steps.map((step) => [step.slot, step.variant]));
     let executed = 0;
     for (const step of program.steps) {
@@ -171,7 +196,7 @@ export class Session {
       assert(same, `no reference sums of ${param.name}`);
       sums.set(param.name, found.sums.get(param.name) ?? same);
     }
-    return { loss: found.loss, sums, localError: found.localError, executedSteps: executed };
+    return { loss: found.loss, sums, localError: found.localError, nonFiniteOperands: found.nonFiniteOperands, executedSteps: executed };
   }
 
   /** The gradient of the last reference run: FP32, checkpoint names and shapes. */
@@ -190,6 +215,20 @@ export class Session {
     return this.#gpu.read(buffer, buffer.size);
   }
 
+  /** Every run starts from a cleared count of non-finite operands. */
+  #start(): ResolvedCommand[] {
+    const alpha = this.#shared.get('low:alpha');
+    return alpha ? [{ clear: alpha }] : [];
+  }
+
+  #resident(place: number): ResidentBatch {
+    return (this.#batches[place] ??= { buffers: new Map(), tokens: null, run: null });
+  }
+
+  get #reference(): Map<string, GPUBuffer> {
+    return this.#resident(this.#current).buffers;
+  }
+
   #lossNode(): string {
     return this.graph.nodes.find((node) => node.op === 'cross_entropy')?.id ?? '';
   }
@@ -202,7 +241,7 @@ export class Session {
 
   #resolve(step: Step, place: (key: string) => GPUBuffer, fromReference: (key: string) => boolean, scratch = new Map<string, BufferSlice>()): ResolvedCommand[] {
     const slice = (b: Binding): BufferSlice => {
-      if ('resource' in b) return whole(this.#buffer(this.#shared, b.resource));
+      if ('resource' in b) return whole(this.#shared.get(b.resource) ?? this.#buffer(this.#reference, b.resource));
       const moved = scratch.get(b.value);
       if (moved) return moved;
       return whole(b.from === 'reference' || fromReference(b.value) ? this.#buffer(this.#reference, b.value) : place(b.value));
@@ -247,9 +286,10 @@ export class Session {
     return commands;
   }
 
-  async #collect(params: readonly string[], lossSet: Map<string, GPUBuffer>, withLocalError: boolean): Promise<{ sums: Map<string, TensorSums>; loss: number; localError: number | null }> {
+  async #collect(params: readonly string[], lossSet: Map<string, GPUBuffer>, withLocalError: boolean): Promise<{ sums: Map<string, TensorSums>; loss: number; localError: number | null; nonFiniteOperands: number }> {
     const rows = this.shape.sequences * this.shape.tokens;
-    const { sums: partials, stats } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16);
+    const alpha = this.#shared.get('low:alpha') ?? null;
+    const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16, alpha);
     const add = (first: number, count: number): TensorSums => {
       const total = [0, 0, 0, 0, 0];
       for (let chunk = first; chunk < first + count; chunk++) {
@@ -264,7 +304,7 @@ export class Session {
       const s = add(this.#plan.localErrorFirst, this.#localChunks);
       localError = s.dd / s.rr;
     }
-    return { sums, loss: lossOf(stats, rows), localError };
+    return { sums, loss: lossOf(stats, rows), localError, nonFiniteOperands };
   }
 }
 
