@@ -2,11 +2,15 @@
  * What a plan costs and how much it is predicted to bend (method.md 5 and 6): HP GEMM work, effective bits, and
  * squared tangents that add. Facts come in as probe results; nothing here measures.
  */
-import type { PassScheme, PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { angleOfTanSquared, tanSquared } from '../base/angle';
+import { assert } from '../base/errors';
+import type { PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { passGemm } from '../graph/signatures';
 import { paintableSites } from '../graph/sites';
 import type { Graph, Pass } from '../graph/types';
 import type { NoiseFloor, SiteResult } from '../graph/probe-record';
-import { degFromTan2, tan2FromDeg } from './knapsack';
+import { bitsPerElement, operandFormat } from '../numerics/schemes';
+import type { OperandRole } from '../numerics/schemes';
 
 /** One GEMM pass of a block linear: the sites a plan of a GEMM recipe decides over. */
 export interface PassSite {
@@ -16,10 +20,14 @@ export interface PassSite {
   readonly flops: number;
 }
 
-/** The sites a plan of a GEMM recipe decides over, in site order, with their work: an [N, I] x [I, O] product takes 2 I O a token. */
+/** The sites a plan of a GEMM recipe decides over, in site order, with their work. */
 export function passSites(graph: Graph): readonly PassSite[] {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-  return paintableSites(graph).map(({ id, node, pass }) => ({ id, pass, flops: 2 * (nodes.get(node)?.inCols ?? 0) * (nodes.get(node)?.cols ?? 0) }));
+  return paintableSites(graph).map(({ id, node: nodeId, pass }) => {
+    const node = nodes.get(nodeId);
+    assert(node, `passSites: ${id} has no node`);
+    return { id, pass, flops: passGemm(node, pass, { sequences: 1, tokens: 1 }).flops };
+  });
 }
 
 /** What a prediction stands on. */
@@ -30,27 +38,14 @@ export interface Evidence {
 
 export type Formats = Readonly<Record<SiteId, SiteFormat>>;
 
-/** Stored bits of an element, block scales included, tensor scale not (formats.md 2.0). */
-interface StoredBits {
-  /** Activations and arriving gradients. */
-  readonly activation: number;
-  weight(options: PolicyOptions): number;
-}
-
-/** E2M1 is 4 bits; an E4M3 scale is 8 bits per 16 elements, or per 16x16 weight tile. */
-const LOW_BITS: Readonly<Record<PassScheme, StoredBits>> = {
-  nvfp4: { activation: 4 + 8 / 16, weight: (options) => (options.weights1d === true ? 4 + 8 / 16 : 4 + 8 / 256) },
-};
-const HIGH_BITS = 16;
-
-/** Which two tensors a pass multiplies: fprop x w, dgrad dy w, wgrad x dy. */
-const READS_WEIGHT: Readonly<Record<Pass, boolean>> = { fprop: true, dgrad: true, wgrad: false };
+/** Which two tensors a pass multiplies: y = x w, dx = dy w^T, dw = x^T dy. */
+const PASS_OPERANDS: Readonly<Record<Pass, readonly [OperandRole, OperandRole]>> = { fprop: ['x', 'w'], dgrad: ['dy', 'w'], wgrad: ['x', 'dy'] };
 
 /** Average stored bits of the two operands of a pass in a format. */
 export function operandBits(pass: Pass, format: SiteFormat, options: PolicyOptions): number {
-  if (format === 'bf16') return HIGH_BITS;
-  const bits = LOW_BITS[format];
-  return (bits.activation + (READS_WEIGHT[pass] ? bits.weight(options) : bits.activation)) / 2;
+  const scheme = format === 'bf16' ? null : format;
+  const [a, b] = PASS_OPERANDS[pass].map((role) => bitsPerElement(operandFormat(scheme, role, options.weights1d))) as [number, number];
+  return (a + b) / 2;
 }
 
 /** FLOPs of HP passes, an exact integer. */
@@ -77,7 +72,7 @@ export function formatOf(formats: Formats, id: SiteId): SiteFormat {
 /** tan^2 of the clean angle, or null for a site that failed or was not measured. */
 export function cleanTan2(evidence: Evidence, id: SiteId): number | null {
   const result = evidence.sites[id];
-  return result?.status === 'measured' ? tan2FromDeg(result.cleanAngleDeg) : null;
+  return result?.status === 'measured' ? tanSquared(result.cleanAngleDeg) : null;
 }
 
 /** The floor each pass carries: fprop changes the forward pass, dgrad only the backward one, wgrad nothing downstream. */
@@ -89,7 +84,7 @@ const FLOOR: Readonly<Record<Pass, (floor: NoiseFloor) => number>> = {
 
 /** tan^2 of the noise floor a plan carries once a site of this pass is low; 0 while no floor is measured. */
 export function floorTan2(evidence: Evidence, pass: Pass): number {
-  return evidence.floor === null ? 0 : tan2FromDeg(FLOOR[pass](evidence.floor));
+  return evidence.floor === null ? 0 : tanSquared(FLOOR[pass](evidence.floor));
 }
 
 export interface Prediction {
@@ -111,7 +106,7 @@ export function predict(sites: readonly PassSite[], formats: Formats, evidence: 
     else sum += tan2;
     floor = Math.max(floor, floorTan2(evidence, site.pass));
   }
-  return { predictedDeg: unpredicted.length > 0 ? null : degFromTan2(sum + floor), unpredicted };
+  return { predictedDeg: unpredicted.length > 0 ? null : angleOfTanSquared(sum + floor), unpredicted };
 }
 
 export interface PlanTotals extends Prediction {
@@ -150,5 +145,5 @@ export function marginal(sites: readonly PassSite[], formats: Formats, evidence:
     all += tan2;
     if (part.has(id)) inside += tan2;
   }
-  return { angleDeg: degFromTan2(inside), share: all === 0 ? 0 : inside / all };
+  return { angleDeg: angleOfTanSquared(inside), share: all === 0 ? 0 : inside / all };
 }

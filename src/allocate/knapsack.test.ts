@@ -3,7 +3,8 @@
  * dense dynamic programme and the fractional bound on large instances, and its speed at the size a drag meets.
  */
 import { describe, expect, it } from 'vitest';
-import { bendAtMost, degFromTan2, solveFrontier, spendAtMost, tan2FromDeg } from './knapsack';
+import { angleOfTanSquared, tanSquared } from '../base/angle';
+import { bendAtMost, solveFrontier, spendAtMost } from './knapsack';
 import type { KnapsackItem } from './knapsack';
 
 /** mulberry32: a seeded generator, so that a failure can be repeated. */
@@ -94,8 +95,8 @@ describe('the knapsack against brute force', () => {
       expect(spent.point.cost).toBe(spend?.cost ?? Math.min(...plans.map((plan) => plan.cost)));
       if (spend !== undefined) expect(spent.point.tan2).toBe(spend.tan2);
 
-      const targetDeg = next() < 0.5 ? degFromTan2(plans[Math.floor(next() * plans.length)]!.tan2) : next() * 30;
-      const gentle = plans.filter((plan) => plan.tan2 <= tan2FromDeg(targetDeg) * (1 + 1e-12));
+      const targetDeg = next() < 0.5 ? angleOfTanSquared(plans[Math.floor(next() * plans.length)]!.tan2) : next() * 30;
+      const gentle = plans.filter((plan) => plan.tan2 <= tanSquared(targetDeg) * (1 + 1e-12));
       const bend = best(gentle, (a, b) => a.cost < b.cost || (a.cost === b.cost && a.tan2 < b.tan2));
       const bent = bendAtMost(frontier, targetDeg);
       expect(bent.feasible).toBe(bend !== undefined);
@@ -113,7 +114,7 @@ describe('the knapsack at full size', () => {
     for (let layer = 0; layer < layers; layer++) {
       [3, 1, 4, 4].forEach((size, linear) => {
         [0.15, 0.03, 0].forEach((floorDeg, pass) => {
-          items.push({ id: `h.${layer}.${linear}:${pass}`, cost: size * 2 * 1280 * 1280, tan2: tan2FromDeg(0.05 + 7 * next() ** 3), floorTan2: tan2FromDeg(floorDeg), lock: null });
+          items.push({ id: `h.${layer}.${linear}:${pass}`, cost: size * 2 * 1280 * 1280, tan2: tanSquared(0.05 + 7 * next() ** 3), floorTan2: tanSquared(floorDeg), lock: null });
         });
       });
     }
@@ -169,7 +170,7 @@ describe('the knapsack at full size', () => {
       const cost = items.filter((item) => high.has(item.id)).reduce((sum, item) => sum + item.cost, 0);
       expect(frontier.points[i]!.cost).toBe(cost);
       expect(Math.abs(frontier.points[i]!.tan2 - tan2)).toBeLessThanOrEqual(1e-12);
-      expect(bendAtMost(frontier, degFromTan2(tan2)).index).toBe(i);
+      expect(bendAtMost(frontier, angleOfTanSquared(tan2)).index).toBe(i);
     }
   });
 

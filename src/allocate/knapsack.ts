@@ -5,6 +5,7 @@
  * every (cost, tan^2 removed) that no other set beats. Costs are integers over their gcd and tan^2 are integers in units
  * of 2^-52 of the total, so sums are exact, ties are real ties, and the same input gives the same plan.
  */
+import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { BendscopeError } from '../base/errors';
 import type { SiteId } from '../graph/policy';
 
@@ -47,16 +48,6 @@ export interface Choice {
   readonly feasible: boolean;
 }
 
-/** tan^2 of an angle in degrees, 0 <= angle < 90. */
-export function tan2FromDeg(angleDeg: number): number {
-  return Math.tan((angleDeg * Math.PI) / 180) ** 2;
-}
-
-/** Angle in degrees whose squared tangent is `tan2`. */
-export function degFromTan2(tan2: number): number {
-  return (Math.atan(Math.sqrt(tan2)) * 180) / Math.PI;
-}
-
 /**
  * All efficient plans under the locks, exactly.
  * A plan's floor is the largest floor among its low sites (a joint prediction adds the floor once, method.md 5): each
@@ -95,7 +86,7 @@ export function solveFrontier(items: readonly KnapsackItem[]): Frontier {
   }
   const kept = efficient(candidates);
   return {
-    points: kept.map(({ cost, bending }) => ({ cost: cost * divisor, tan2: bending / scale, angleDeg: degFromTan2(bending / scale) })),
+    points: kept.map(({ cost, bending }) => ({ cost: cost * divisor, tan2: bending / scale, angleDeg: angleOfTanSquared(bending / scale) })),
     highAt(index) {
       const candidate = kept[index];
       if (candidate === undefined) throw new BendscopeError('E-BUG-02', `frontier: expected an index below ${kept.length}, got ${index}`);
@@ -118,7 +109,7 @@ export function spendAtMost(frontier: Frontier, budget: number): Choice {
  * of itself, so that a plan's own predicted angle, computed in another order, still admits that plan.
  */
 export function bendAtMost(frontier: Frontier, targetDeg: number): Choice {
-  const limit = targetDeg >= 90 ? Infinity : tan2FromDeg(Math.max(0, targetDeg)) * (1 + 2 ** -40);
+  const limit = targetDeg >= 90 ? Infinity : tanSquared(Math.max(0, targetDeg)) * (1 + 2 ** -40);
   const index = firstIndex(frontier.points, (point) => point.tan2 <= limit);
   const last = frontier.points.length - 1;
   return choice(frontier, Math.min(index, last), index <= last);

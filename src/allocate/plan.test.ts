@@ -4,13 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { angleOfTanSquared, tanSquared } from '../base/angle';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
 import { sites as graphSites } from '../graph/sites';
 import { gpt2Graph } from '../models/gpt2';
 import { effectiveBits, floorTan2, highFlops, marginal, operandBits, passSites, planTotals, predict, totalFlops } from './cost';
 import type { Evidence } from './cost';
-import { bendAtMost, degFromTan2, spendAtMost, tan2FromDeg } from './knapsack';
+import { bendAtMost, spendAtMost } from './knapsack';
 import { PRESETS, differences, formatsWhere, paint, planAt, planFrontier, planHash, planPolicy, presetPlan } from './plan';
 import type { Plan } from './plan';
 
@@ -29,7 +30,7 @@ const golden = JSON.parse(readFileSync(new URL('../../e2e/golden/mini/angles.jso
 
 /** atan(sqrt(mean tan^2)), the way several batches become one angle. */
 function pooled(angles: readonly number[]): number {
-  return degFromTan2(angles.reduce((sum, angle) => sum + tan2FromDeg(angle), 0) / angles.length);
+  return angleOfTanSquared(angles.reduce((sum, angle) => sum + tanSquared(angle), 0) / angles.length);
 }
 
 /** The golden as what a probe would report. */
@@ -38,7 +39,7 @@ function goldenEvidence(): Evidence {
   const evidence = { floor, sites: {} };
   const sites = SITES.map(({ id, pass }): [SiteId, SiteResult] => {
     const angleDeg = pooled(golden.sites.nvfp4[id]!.map((batch) => batch[0]!.angle_deg));
-    const cleanAngleDeg = degFromTan2(Math.max(0, tan2FromDeg(angleDeg) - floorTan2(evidence, pass)));
+    const cleanAngleDeg = angleOfTanSquared(Math.max(0, tanSquared(angleDeg) - floorTan2(evidence, pass)));
     return [id, {
       status: 'measured', angleDeg, cleanAngleDeg, angleSeDeg: 0, belowNoise: false, relativeShift: 0, lengthRatio: 1, rotationShare: 1, lossChange: 0,
       localError: null, blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [], elapsedMs: 0,
@@ -95,8 +96,8 @@ describe('prediction', () => {
     // The floor was subtracted from one site and added once: a single fprop site predicts its own raw angle.
     const raw = EVIDENCE.sites[id]!;
     expect(predict(SITES, { [id]: 'nvfp4' }, EVIDENCE).predictedDeg).toBeCloseTo(raw.status === 'measured' ? raw.angleDeg : NaN, 10);
-    const clean = Object.keys(both).map((site) => EVIDENCE.sites[site]!).map((r) => (r.status === 'measured' ? tan2FromDeg(r.cleanAngleDeg) : NaN));
-    expect(predict(SITES, both, EVIDENCE).predictedDeg).toBeCloseTo(degFromTan2(clean[0]! + clean[1]! + clean[2]! + tan2FromDeg(EVIDENCE.floor!.forwardDeg)), 10);
+    const clean = Object.keys(both).map((site) => EVIDENCE.sites[site]!).map((r) => (r.status === 'measured' ? tanSquared(r.cleanAngleDeg) : NaN));
+    expect(predict(SITES, both, EVIDENCE).predictedDeg).toBeCloseTo(angleOfTanSquared(clean[0]! + clean[1]! + clean[2]! + tanSquared(EVIDENCE.floor!.forwardDeg)), 10);
     expect(predict(SITES, {}, EVIDENCE).predictedDeg).toBe(0);
   });
 

@@ -3,8 +3,9 @@
  * the engine sees them as a Policy. Presets and solver results are plans like any other.
  */
 import { hashOf } from '../base/canonical-json';
-import { PASSES } from '../graph/types';
+import { canonicalPolicy } from '../graph/canonical-policy';
 import type { PassScheme, Policy, PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { PASSES } from '../graph/types';
 import { cleanTan2, floorTan2, formatOf } from './cost';
 import type { Evidence, Formats, PassSite } from './cost';
 import { solveFrontier } from './knapsack';
@@ -82,14 +83,14 @@ export interface PlanContext {
   readonly options: PolicyOptions;
 }
 
-/** `sha256:<hex>` of model, recipe, options and the formats in site order; name, locks and notes do not matter. */
+/** `sha256:<hex>` of model, recipe, options and which sites run low; name, locks and notes do not matter. */
 export function planHash(formats: Formats, sites: readonly PassSite[], context: PlanContext): string {
-  return hashOf({
-    model: context.modelSha256,
-    recipe: context.recipe,
-    options: { weights1d: context.options.weights1d ?? false },
-    formats: sites.map(({ id }) => [id, formatOf(formats, id)]),
-  });
+  return policyHash(planPolicy(formats, sites, context.options), context);
+}
+
+/** The plan hash of a policy, for the worker and the command line: equal to planHash of a plan that means the same. */
+export function policyHash(policy: Policy, context: Pick<PlanContext, 'modelSha256' | 'recipe'>): string {
+  return hashOf({ model: context.modelSha256, recipe: context.recipe, policy: canonicalPolicy(policy) });
 }
 
 /**
