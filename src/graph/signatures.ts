@@ -120,7 +120,7 @@ export const OP_SIGNATURES: Readonly<Record<OpName, OpSignature>> = {
 /** The GEMM that a pass of a linear node is. */
 export function passGemm(node: GraphNode, pass: Pass, shape: BatchShape): Gemm {
   const found = OP_SIGNATURES[node.op].gemms(node, shape).find((g) => g.pass === pass);
-  assert(found, `passGemm: ${node.id} is a ${node.op} and has no ${pass} pass`);
+  assert(found, `passGemm: ${node.id} (${node.op}) has no ${pass} pass`);
   return found;
 }
 
