@@ -1,0 +1,93 @@
+/** Links: sizes of ux.md 6.9, round trip of any plan, and hostile input that must end in a named error. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BendscopeError } from '../base/errors';
+import { gpt2Graph } from '../models/gpt2';
+import { passSites } from './cost';
+import { formatsWhere } from './plan';
+import { parseShareLink, shareLink, sharedFormats } from './share-link';
+
+const graph = (model: string, layers: number) => gpt2Graph({ model, layers, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
+const MINI = graph('gpt2-mini', 6);
+const SITES = passSites(MINI);
+const HEADER = { data: 'moby-dick', seed: 7, recipe: 'nvfp4', options: {} } as const;
+const LINK = shareLink(formatsWhere(SITES, () => false, 'nvfp4'), MINI, HEADER);
+
+/** What reading a fragment and unpacking it for gpt2-mini ends in: the name of its error, or null. */
+function errorOf(fragment: string): string | null {
+  try {
+    const link = parseShareLink(fragment);
+    if (link !== null) sharedFormats(link, MINI);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof BendscopeError && thrown.message !== '' && thrown.hint !== '') return thrown.name;
+    throw thrown;
+  }
+}
+
+describe('share link', () => {
+  it.each([['gpt2-mini', 6, 26], ['gpt2', 12, 50], ['gpt2-medium', 24, 98], ['gpt2-large', 36, 146], ['gpt2-xl', 48, 194]])('%s: %i layers take %i characters', (model, layers, length) => {
+    const link = shareLink({}, graph(model, layers), HEADER);
+    expect(link).toBe(`#v=1&m=${model}&d=moby-dick&s=7&r=nvfp4&x=&p=${'A'.repeat(length)}`);
+  });
+
+  it('packs all block passes low as a known text, the head as BF16', () => {
+    // 72 codes 01 fill 24 sextets with 010101 = V; the head's three codes and the padding are 0.
+    expect(LINK).toBe(`#v=1&m=gpt2-mini&d=moby-dick&s=7&r=nvfp4&x=&p=${'V'.repeat(24)}AA`);
+  });
+
+  it('gives any plan back', () => {
+    fc.assert(fc.property(fc.array(fc.boolean(), { minLength: 72, maxLength: 72 }), fc.nat(2 ** 31), fc.boolean(), (high, seed, weights1d) => {
+      const formats = formatsWhere(SITES, (site) => high[SITES.indexOf(site)] === true, 'nvfp4');
+      const link = parseShareLink(shareLink(formats, MINI, { ...HEADER, seed, options: { weights1d } }))!;
+      expect(link).toMatchObject({ model: 'gpt2-mini', data: 'moby-dick', seed, recipe: 'nvfp4', options: weights1d ? { weights1d } : {} });
+      expect(sharedFormats(link, MINI)).toEqual(formats);
+    }));
+  });
+
+  it('escapes names and leaves view keys to the page', () => {
+    const odd = graph('my model & #1', 1);
+    const fragment = `${shareLink({}, odd, { ...HEADER, data: 'a=b' })}&view=cell&sel=h.0`;
+    expect(parseShareLink(fragment)).toMatchObject({ model: 'my model & #1', data: 'a=b' });
+    expect(parseShareLink('')).toBeNull();
+    expect(parseShareLink('#sel=h.0')).toBeNull();
+  });
+});
+
+describe('share link: input from strangers', () => {
+  const change = (from: string, to: string): string => LINK.replace(from, to);
+  it.each([
+    ['a newer version', change('v=1', 'v=2'), 'E-VER-01'],
+    ['a version that is none', change('v=1', 'v=1e3'), 'E-LINK-01'],
+    ['no version', change('v=1&', ''), 'E-LINK-01'],
+    ['two plans', `${LINK}&p=AA`, 'E-LINK-01'],
+    ['no plan', LINK.slice(0, LINK.indexOf('&p=')), 'E-LINK-01'],
+    ['a cut plan', LINK.slice(0, -1), 'E-LINK-01'],
+    ['a longer plan', `${LINK}A`, 'E-LINK-01'],
+    ['a huge plan', `${LINK}${'A'.repeat(1e6)}`, 'E-LINK-01'],
+    ['a character outside base64url', change('VV', 'V+'), 'E-LINK-01'],
+    ['padding', `${LINK}==`, 'E-LINK-01'],
+    ['a second low format', change('VV', 'lV'), 'E-LINK-01'],
+    ['the rejected code', change('VV', '_V'), 'E-LINK-01'],
+    ['a low head', LINK.replace(/AA$/, 'QA'), 'E-LINK-01'],
+    ['bits beyond the last site', LINK.replace(/AA$/, 'AB'), 'E-LINK-01'],
+    ['another model', change('gpt2-mini', 'gpt2'), 'E-PLAN-01'],
+    ['an unknown recipe', change('nvfp4', 'int3'), 'E-PLAN-03'],
+    ['a recipe from Object.prototype', change('nvfp4', 'constructor'), 'E-PLAN-03'],
+    ['an unknown switch', change('x=', 'x=rht'), 'E-PLAN-03'],
+    ['a negative seed', change('s=7', 's=-7'), 'E-LINK-01'],
+    ['a huge seed', change('s=7', 's=99999999999999999999'), 'E-LINK-01'],
+    ['no model', change('m=gpt2-mini', 'm='), 'E-LINK-01'],
+    ['a broken escape', change('gpt2-mini', '%E0%A4%A'), 'E-PLAN-01'],
+  ])('%s', (_what, fragment, name) => {
+    expect(errorOf(fragment)).toBe(name);
+  });
+
+  it('never ends in an unnamed error, whatever is changed', () => {
+    const character = fc.constantFrom(...'#&=vmdsrxp17AV_-+%<"\u0000é');
+    fc.assert(fc.property(fc.nat(LINK.length), fc.nat(4), fc.array(character, { maxLength: 6 }), (at, removed, inserted) => {
+      errorOf(LINK.slice(0, at) + inserted.join('') + LINK.slice(at + removed));
+    }), { numRuns: 2000 });
+    fc.assert(fc.property(fc.string(), (text) => void errorOf(text)));
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * A complete plan in a link (ux.md 6.9): `#v=1&m=<model>&d=<data>&s=<seed>&r=<recipe>&x=<switches>&p=<plan>`, where p
+ * holds 2 bits a site in sites(graph) order as base64url without padding. Reading is two steps, because the sites are
+ * known only once the model is open: the header says what is needed, the plan is unpacked afterwards.
+ * A link is input from strangers: everything it can hold wrongly has a named error, and nothing is applied in part.
+ */
+import { BendscopeError } from '../base/errors';
+import { PASS_SCHEMES } from '../graph/policy';
+import type { PassScheme, PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { sites } from '../graph/sites';
+import type { Graph } from '../graph/types';
+import { formatOf } from './cost';
+import type { Formats } from './cost';
+
+const VERSION = 1;
+
+export interface SharedLink {
+  readonly model: string;
+  readonly data: string;
+  readonly seed: number;
+  readonly recipe: PassScheme;
+  readonly options: PolicyOptions;
+  /** The packed formats; sharedFormats() unpacks them for a graph. */
+  readonly packed: string;
+}
+
+/** Switches of a recipe by the name they have in x=. */
+const SWITCHES: readonly (keyof PolicyOptions)[] = ['weights1d'];
+const KEYS = ['v', 'm', 'd', 's', 'r', 'x', 'p'] as const;
+const RETRY = 'Ask for the link again, or import the allocation file instead.';
+
+/** The fragment of a link, `#` included. Sites that a recipe never lowers (the head) are packed as BF16. */
+export function shareLink(formats: Formats, graph: Graph, link: Omit<SharedLink, 'packed' | 'model'>): string {
+  const switches = SWITCHES.filter((name) => link.options[name] === true).join(',');
+  const values: Readonly<Record<(typeof KEYS)[number], string>> = {
+    v: String(VERSION), m: graph.model, d: link.data, s: String(link.seed), r: link.recipe, x: switches,
+    p: packBits(sites(graph).map(({ id, paintable }) => (paintable && formatOf(formats, id) !== 'bf16' ? 1 : 0))),
+  };
+  return `#${KEYS.map((key) => `${key}=${encodeURIComponent(values[key])}`).join('&')}`;
+}
+
+/**
+ * What a fragment asks for; null when it shares nothing (empty, or view keys only). Other keys are left to the page.
+ * Throws E-VER-01 (newer version), E-PLAN-03 (unknown recipe or switch), E-LINK-01 (damaged).
+ */
+export function parseShareLink(fragment: string): SharedLink | null {
+  const found = new URLSearchParams(fragment.replace(/^#/, ''));
+  if (!found.has('v') && !found.has('p')) return null;
+  const get = (key: (typeof KEYS)[number]): string => {
+    const all = found.getAll(key);
+    if (all.length !== 1) throw damaged(`expected ${key}= once, got it ${all.length} times`);
+    return all[0]!;
+  };
+  const version = get('v');
+  if (!/^[1-9]\d{0,8}$/.test(version)) throw damaged(`expected a version, got v=${show(version)}`);
+  if (Number(version) > VERSION) throw new BendscopeError('E-VER-01', `Saved with a newer version (link ${version}): not opened. This build reads link ${VERSION}.`, 'Update the app.');
+  const seed = get('s');
+  if (!/^(0|[1-9]\d{0,14})$/.test(seed)) throw damaged(`expected a seed, got s=${show(seed)}`);
+  const recipe = get('r');
+  const known = PASS_SCHEMES.find((scheme) => scheme === recipe);
+  if (known === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a recipe (${PASS_SCHEMES.join(', ')}), got ${show(recipe)}`, 'Update the app if the link is from a newer one.');
+  const options: { weights1d?: boolean } = {};
+  for (const name of get('x').split(',').filter((part) => part !== '')) {
+    const option = SWITCHES.find((known) => known === name);
+    if (option === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a switch (${SWITCHES.join(', ')}), got ${show(name)}`, 'Update the app if the link is from a newer one.');
+    options[option] = true;
+  }
+  const [model, data, packed] = [get('m'), get('d'), get('p')];
+  if (model === '' || data === '') throw damaged('expected the names of a model and a data set');
+  if (!/^[A-Za-z0-9_-]*$/.test(packed)) throw damaged('the plan holds a character that base64url has not');
+  return { model, data, seed: Number(seed), recipe: known, options, packed };
+}
+
+/**
+ * The formats of a link on its open model, one for every paintable site.
+ * Throws E-PLAN-01 when the graph is another model's and E-LINK-01 when the packed plan does not fit it.
+ */
+export function sharedFormats(link: SharedLink, graph: Graph): Formats {
+  if (link.model !== graph.model) throw new BendscopeError('E-PLAN-01', `This plan was made for ${show(link.model)}; the open model is ${show(graph.model)}.`, `Open ${show(link.model)} first.`);
+  const all = sites(graph);
+  const codes = unpackBits(link.packed, all.length);
+  const formats: Record<SiteId, SiteFormat> = {};
+  all.forEach(({ id, paintable }, i) => {
+    const code = codes[i]!;
+    if (code > 1 || (code === 1 && !paintable)) throw damaged(`${id} has format ${code}, which the recipe ${link.recipe} has not`);
+    if (paintable) formats[id] = code === 0 ? 'bf16' : link.recipe;
+  });
+  return formats;
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** 2-bit codes -> base64url of whole bytes, the first code in the highest bits: 75 sites 26 characters, 147 sites 50. */
+function packBits(codes: readonly number[]): string {
+  const bytes = new Uint8Array(Math.ceil(codes.length / 4));
+  codes.forEach((code, i) => (bytes[i >> 2]! |= code << (6 - 2 * (i & 3))));
+  const sextets = Array.from({ length: Math.ceil((bytes.length * 4) / 3) }, (_, i) => {
+    const bit = 6 * i;
+    const pair = ((bytes[bit >> 3] ?? 0) << 8) | (bytes[(bit >> 3) + 1] ?? 0);
+    return (pair >> (10 - (bit & 7))) & 63;
+  });
+  return sextets.map((sextet) => ALPHABET[sextet]).join('');
+}
+
+/** The inverse, strict: the one text that packBits gives for these codes. */
+function unpackBits(text: string, count: number): number[] {
+  const sextets = Array.from(text, (character) => ALPHABET.indexOf(character));
+  const codes = Array.from({ length: count }, (_, i) => ((sextets[Math.floor(i / 3)] ?? 0) >> (4 - 2 * (i % 3))) & 3);
+  const expected = Math.ceil((Math.ceil(count / 4) * 4) / 3);
+  if (text.length !== expected) throw damaged(`expected a plan of ${expected} characters for ${count} sites, got ${text.length}`);
+  if (packBits(codes) !== text) throw damaged('the plan has bits set beyond its last site');
+  return codes;
+}
+
+function damaged(what: string): BendscopeError {
+  return new BendscopeError('E-LINK-01', `The link is damaged: ${what}.`, RETRY);
+}
+
+/** A stranger's text, short enough to stand in a message. */
+function show(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+}
