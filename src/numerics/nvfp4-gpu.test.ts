@@ -9,7 +9,7 @@ import { runKernel } from '../gpu/run-kernel';
 import { bitsOf, bitsView, countNonFinite, fromBits } from './float-bits';
 import { FORMATS } from './formats';
 import { caseArray, caseInput, countDifferent, goldenCases, type GoldenCase } from './golden-formats';
-import { nvfp4Alpha, nvfp4GemmOperand, nvfp4TensorScales, quantizeNvfp4 } from './nvfp4';
+import { nvfp4Alpha, nvfp4GemmOperand, nvfp4TensorScales, packNvfp4, quantizeNvfp4 } from './nvfp4';
 import { packRows } from './packing';
 import { packedSize, type OperandFormat } from './schemes';
 
@@ -123,6 +123,33 @@ describe('goldens, bit for bit', () => {
         expect(countDifferent(q.codes, expected.codes, false), `${what}: codes`).toBe(0);
         expect(countDifferent(await dequantize(q, rows, cols, operand, 1), decoded, true), `${what}: decoded`).toBe(0);
         expect(countDifferent(await dequantize(q, rows, cols, operand, 0), operandValues, true), `${what}: GEMM operand`).toBe(0);
+      }
+    }
+  });
+});
+
+describe('the CPU oracle, bit for bit, where the goldens have no tensor', () => {
+  const wave = (count: number, scale: number): Float32Array => Float32Array.from({ length: count }, (_, i) => Math.sin(i * i) * scale * 2 ** -(i % 23));
+  const TENSORS: [string, number, number, Float32Array][] = [
+    ['all zero, some of it -0', 3, 21, Float32Array.from({ length: 63 }, (_, i) => (i % 3 === 0 ? -0 : 0))],
+    ['tiny: S_enc clamps', 2, 19, wave(38, 1e-36)],
+    ['subnormal only', 1, 17, wave(17, 1e-39)],
+    ['large: the decode overflows, padding stays zero', 2, 5, Float32Array.of(1e36, 0, -1, 3e38, 0, 0, 1, 2, -1e37, 5)],
+    ['one row across three groups', 1, 131, wave(131, 7)],
+    ['one column', 33, 1, wave(33, 1e5)],
+    ['ragged in both axes', 49, 67, wave(49 * 67, 1e3)],
+  ];
+  it.each(TENSORS)('%s', async (_name, rows, cols, x) => {
+    for (const block of [[1, 16], [16, 16]] as const) {
+      const operand: OperandFormat = { element: 'E2M1', blockScale: 'E4M3', block };
+      const cpu = quantizeNvfp4(x, rows, cols, block);
+      const packed = packNvfp4(cpu);
+      for (const transposed of [false, true]) {
+        const q = await quantize(deviceTensor(x, rows, cols, false, transposed), rows, cols, operand, transposed);
+        expect(countDifferent(q.codes, packed.codes, false), 'codes').toBe(0);
+        expect(countDifferent(q.scales, packed.scales, false), 'scales').toBe(0);
+        const decoded = packRows(bitsView(cpu.dequantized), rows, cols, 32, Math.ceil(cols / 4) * 4);
+        expect(countDifferent(await dequantize(q, rows, cols, operand, 1), decoded, true), 'decoded').toBe(0);
       }
     }
   });
