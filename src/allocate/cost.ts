@@ -69,10 +69,10 @@ export function formatOf(formats: Formats, id: SiteId): SiteFormat {
   return formats[id] ?? 'bf16';
 }
 
-/** tan^2 of the clean angle, or null for a site that failed or was not measured. */
+/** tan^2 of the clean angle, or null for a site that failed, has no finite angle, or was not measured. */
 export function cleanTan2(evidence: Evidence, id: SiteId): number | null {
   const result = evidence.sites[id];
-  return result?.status === 'measured' ? tanSquared(result.cleanAngleDeg) : null;
+  return result?.status === 'measured' && Number.isFinite(result.cleanAngleDeg) ? tanSquared(result.cleanAngleDeg) : null;
 }
 
 /** The floor each pass carries: fprop changes the forward pass, dgrad only the backward one, wgrad nothing downstream. */
