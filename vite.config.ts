@@ -16,7 +16,7 @@ export default defineConfig({
   build: { target: 'es2023', sourcemap: true, chunkSizeWarningLimit: 1000 },
   test: {
     environment: 'node',
-    include: ['src/**/*.test.ts', 'src/**/*.test.tsx'],
+    include: ['src/**/*.test.{ts,tsx}', '.ci/*.test.mjs'],
     // GPU tests share one module graph, so one device and its pipelines, per process (engine.md 4.1); Dawn wants processes.
     pool: 'forks',
     isolate: false,
