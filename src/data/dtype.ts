@@ -30,11 +30,20 @@ export function decodeFloats(dtype: Dtype, bytes: Uint8Array<ArrayBuffer>): Floa
     case 'F32':
       return new Float32Array(buffer, byteOffset, byteLength / 4);
     case 'F64':
-      return Float32Array.from(new Float64Array(buffer, byteOffset, byteLength / 8));
-    case 'BF16':
-      return new Float32Array(Uint32Array.from(new Uint16Array(buffer, byteOffset, byteLength / 2), (b) => b << 16).buffer);
-    case 'F16':
-      return Float32Array.from(new Uint16Array(buffer, byteOffset, byteLength / 2), (half) => FROM_F16[half] ?? 0);
+      return new Float32Array(new Float64Array(buffer, byteOffset, byteLength / 8));
+    case 'BF16': {
+      // Plain loops: `from` with a function took 140 ms instead of 3 ms on gpt2-mini.
+      const brain = new Uint16Array(buffer, byteOffset, byteLength / 2);
+      const bits = new Uint32Array(brain.length);
+      for (let i = 0; i < bits.length; i += 1) bits[i] = (brain[i] ?? 0) << 16;
+      return new Float32Array(bits.buffer);
+    }
+    case 'F16': {
+      const half = new Uint16Array(buffer, byteOffset, byteLength / 2);
+      const values = new Float32Array(half.length);
+      for (let i = 0; i < values.length; i += 1) values[i] = FROM_F16[half[i] ?? 0] ?? 0;
+      return values;
+    }
     default:
       return null;
   }
