@@ -21,7 +21,7 @@ export interface Gpt2Config {
 
 type NodePart = Pick<GraphNode, 'inputs' | 'cols' | 'inCols' | 'params'> & Partial<Pick<GraphNode, 'weightTransposed' | 'heads' | 'eps'>>;
 
-/** Config -> Graph, JSON-safe. Trusts its numbers: gpt2Config() checks what comes from a file. */
+/** Config -> Graph, JSON-safe. Trusts its numbers: src/data/hf-config.ts checks what comes from a file. */
 export function gpt2Graph(config: Gpt2Config): Graph {
   const { width, vocabulary, eps, heads } = config;
   const nodes: GraphNode[] = [];
