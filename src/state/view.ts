@@ -1,0 +1,40 @@
+/** View state: what is selected, hovered, chosen, dragged. No history; key parts are remembered, none is a fact. */
+import { createStore } from 'zustand/vanilla';
+import type { Plan } from '../allocate/plan';
+import type { SiteFormat, SiteId } from '../graph/policy';
+
+export type Theme = 'system' | 'light' | 'dark';
+export type Palette = 'cividis' | 'viridis' | 'grey';
+export type DockTab = 'frontier' | 'scatter' | 'baselines' | 'log';
+export type InspectorTab = 'cell' | 'plan';
+/** The two solver modes (ux.md 3.4). */
+export type SolverMode = 'spend' | 'bend';
+
+export interface ViewState {
+  /** The one cell the inspector shows. */
+  readonly primary: SiteId | null;
+  readonly selection: ReadonlySet<SiteId>;
+  readonly hovered: SiteId | null;
+  /** The brush in hand, null: drag selects. */
+  readonly brush: SiteFormat | null;
+  readonly theme: Theme;
+  readonly palette: Palette;
+  readonly dock: DockTab;
+  readonly inspector: InspectorTab;
+  readonly inspectorOpen: boolean;
+  readonly mode: SolverMode;
+  /** A plan under the hand (budget drag, paint stroke), drawn but not committed. */
+  readonly preview: Plan | null;
+  /** Legend handles, degrees: cells outside are dimmed. */
+  readonly range: readonly [number, number];
+  readonly singleKeys: boolean;
+  readonly dialog: 'keys' | 'device' | 'export' | 'share' | 'data' | null;
+}
+
+export function createViewStore() {
+  return createStore<ViewState>()(() => ({
+    primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
+    inspectorOpen: false, mode: 'spend', preview: null, range: [0.01, 90], singleKeys: true, dialog: null,
+  }));
+}
+export type ViewStore = ReturnType<typeof createViewStore>;
