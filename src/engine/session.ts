@@ -66,7 +66,7 @@ export class Session {
   #base: Program;
   #basePolicy: Policy;
   #plan: ReturnType<typeof comparePlan>;
-  #readback: Readback;
+  #readback: Readback | null = null;
   /** Partial sums of the last local error. */
   #localChunks = 0;
 
@@ -80,12 +80,6 @@ export class Session {
     this.#basePolicy = { ...REFERENCE_POLICY, reference };
     this.#base = compileProgram(this.#values, this.#basePolicy, shape);
     this.#plan = comparePlan(graph, localErrorBytes(graph, shape));
-    for (const planned of memory.buffers) {
-      const set = planned.set === 'shared' ? this.#shared : planned.set === 'work' ? this.#work : this.#resident(planned.set).buffers;
-      const where = typeof planned.set === 'number' ? `batch ${planned.set}` : planned.set;
-      set.set(planned.key, gpu.createBuffer(`${where}/${planned.key}`, planned.bytes));
-    }
-    this.#readback = new Readback(gpu, this.#plan.total * COMPARE_WORDS * 4, shape.sequences * shape.tokens * 16);
   }
 
   /**
@@ -102,6 +96,7 @@ export class Session {
     let failure: unknown = null;
     try {
       session = new Session(gpu, graph, shape, reference, memory);
+      session.#allocate();
       loadParameters(gpu, graph, params, session.#shared);
     } catch (thrown) {
       failure = thrown;
@@ -113,6 +108,16 @@ export class Session {
     throw new BendscopeError('E-MEM-01', `Not enough GPU memory for this run (${memory.totalBytes} bytes): ${error?.message ?? ''}`, 'Nothing was lost. Try half the batch, or shorter windows.');
   }
 
+  /** Apart from the constructor, so that a buffer the device refuses leaves a session that can be disposed of. */
+  #allocate(): void {
+    for (const planned of this.memory.buffers) {
+      const set = planned.set === 'shared' ? this.#shared : planned.set === 'work' ? this.#work : this.#resident(planned.set).buffers;
+      const where = typeof planned.set === 'number' ? `batch ${planned.set}` : planned.set;
+      set.set(planned.key, this.#gpu.createBuffer(`${where}/${planned.key}`, planned.bytes));
+    }
+    this.#readback = new Readback(this.#gpu, this.#plan.total * COMPARE_WORDS * 4, this.shape.sequences * this.shape.tokens * 16);
+  }
+
   get longestSubmissionMs(): number {
     return this.#executor.longestSubmissionMs;
   }
@@ -122,7 +127,7 @@ export class Session {
       for (const buffer of set.values()) this.#gpu.destroyBuffer(buffer);
       set.clear();
     }
-    this.#readback.dispose();
+    this.#readback?.dispose();
     this.#executor.dispose();
   }
 
@@ -289,6 +294,7 @@ export class Session {
   async #collect(params: readonly string[], lossSet: Map<string, GPUBuffer>, withLocalError: boolean): Promise<{ sums: Map<string, TensorSums>; loss: number; localError: number | null; nonFiniteOperands: number }> {
     const rows = this.shape.sequences * this.shape.tokens;
     const alpha = this.#shared.get('low:alpha') ?? null;
+    assert(this.#readback, 'the session was disposed of');
     const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16, alpha);
     const add = (first: number, count: number): TensorSums => {
       const total = [0, 0, 0, 0, 0];
