@@ -83,7 +83,7 @@ export function gemmDispatch(g: Gemm): Dispatch {
     params,
     invocations: batches * tiles(g.rows) * tiles(g.cols),
     flops: (2 * batches * g.rows * g.cols * g.depth) / (g.causal ? 2 : 1),
-    ...(batches === 1 ? { split: { rowStartIndex: 3, rows: g.rows, invocationsOf: (rows: number) => tiles(rows) * tiles(g.cols) } } : {}),
+    split: { rowStartIndex: 3, rows: g.rows, invocationsOf: (rows) => batches * tiles(rows) * tiles(g.cols) },
   };
 }
 
