@@ -1,0 +1,37 @@
+/** A chart's table twin: the same numbers in rows, copied as CSV. */
+import { useState } from 'react';
+
+export interface CopyTableProps {
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** RFC 4180: quotes around every field that needs them. */
+export function csv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  return [columns, ...rows].map((row) => row.map(field).join(',')).join('\r\n');
+}
+
+export function CopyTable({ caption, columns, rows }: CopyTableProps) {
+  const [copied, setCopied] = useState(false);
+  const copy = (): void => {
+    void navigator.clipboard.writeText(csv(columns, rows)).then(() => setCopied(true), () => setCopied(false));
+  };
+  return (
+    <div className="dock-table" tabIndex={0} role="region" aria-label={caption}>
+      <button type="button" className="button quiet" onClick={copy}>{copied ? 'Copied' : 'Copy as CSV'}</button>
+      <table>
+        <caption>{caption}</caption>
+        <thead><tr>{columns.map((c) => <th key={c} scope="col">{c}</th>)}</tr></thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row[0]}>
+              {row.map((cell, i) => (i === 0 ? <th key={i} scope="row">{cell}</th> : <td key={i}>{cell}</td>))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

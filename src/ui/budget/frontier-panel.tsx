@@ -1,0 +1,55 @@
+/** The frontier of the current locks with the current plan and the baselines, as a chart or as its table twin. */
+import { useState } from 'react';
+import { formatDegrees, formatPercent } from '../../base/units';
+import { baselinesOf, frontierOf, jointOf, totalsOf, type FactsState } from '../../state';
+import type { Plan } from '../../allocate/plan';
+import { FrontierChart, type ChartPlan } from '../charts/frontier-chart';
+import { useBox } from '../charts/use-box';
+import { useActions, useFacts, usePlans } from '../workbench';
+import { CopyTable } from './copy-table';
+import './dock.css';
+
+function chartPlan(facts: FactsState, id: string, plan: Plan, current: boolean): ChartPlan | null {
+  const totals = totalsOf(facts, plan);
+  if (!totals) return null;
+  const joint = jointOf(facts, plan)?.result;
+  return { id, name: plan.name, cost: totals.hpGemmWork, predictedDeg: totals.predictedDeg, measuredDeg: joint?.status === 'measured' ? joint.angleDeg : null, current };
+}
+
+export function FrontierPanel() {
+  const facts = useFacts((f) => f);
+  const { plan, shown } = usePlans();
+  const actions = useActions();
+  const [asTable, setAsTable] = useState(false);
+  const [ref, box] = useBox<HTMLDivElement>();
+  if (!plan || !shown || !facts.graph) return <p className="empty">Open a model to see its frontier.</p>;
+  const frontier = frontierOf(facts, plan);
+  const line = frontier ? frontier.points.map((p) => ({ cost: p.cost / frontier.totalCost, angleDeg: p.angleDeg })) : [];
+  const plans = [...baselinesOf(facts).map((b) => chartPlan(facts, b.id, b.plan, false)), chartPlan(facts, 'current', shown, true)].filter((p) => p !== null);
+  return (
+    <section className="dock-chart" aria-label="Frontier">
+      <div className="dock-side">
+        <p><span className="key hollow" aria-hidden="true" /> predicted <span className="key filled" aria-hidden="true" /> measured <span className="key rule" aria-hidden="true" /> best plan at each budget</p>
+        <p className="muted">Squared tangents add, the floor once; the joint probe decides.</p>
+        {frontier && frontier.unpredicted.length > 0 && <p className="muted">{frontier.unpredicted.length} sites have no measurement and stay as they are.</p>}
+        <button type="button" className="button quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
+        <div className="apply">
+          {baselinesOf(facts).map((b) => <button key={b.id} type="button" className="button quiet" onClick={() => actions.applyBaseline(b.id)}>Apply: {b.plan.name}</button>)}
+        </div>
+      </div>
+      {asTable ? (
+        <CopyTable
+          caption="Plans: cost and bending"
+          columns={['plan', 'HP GEMM work', 'predicted', 'measured', 'gap']}
+          rows={plans.map((p) => [
+            p.name, formatPercent(p.cost), p.predictedDeg === null ? 'not predicted' : formatDegrees(p.predictedDeg),
+            p.measuredDeg === null ? 'not measured' : formatDegrees(p.measuredDeg),
+            p.predictedDeg === null || p.measuredDeg === null ? '' : `${(p.measuredDeg - p.predictedDeg).toFixed(2)} deg`,
+          ])}
+        />
+      ) : (
+        <div className="dock-plot" ref={ref}>{box.width > 0 && <FrontierChart width={box.width} height={box.height} frontier={line} plans={plans} />}</div>
+      )}
+    </section>
+  );
+}
