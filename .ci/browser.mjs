@@ -2,8 +2,8 @@
  * Finds what the tests need of the system: a Chromium (Playwright's own headless shell has no WebGPU), and the software
  * Vulkan driver in its folder, which Dawn for Node uses too. Plain Node without dependencies: runs before npm install.
  */
-import { existsSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 
@@ -15,6 +15,17 @@ const APPS = [
 ];
 const FOLDERS = ['/usr/lib/chromium', '/usr/lib/chromium-browser', '/usr/lib64/chromium-browser', '/opt/google/chrome', '/opt/chromium.org/chromium'];
 
+/**
+ * Full Chromium builds that `playwright install chromium` has put into the user's cache, newest first.
+ * @returns {string[]}
+ */
+function playwrightBuilds() {
+  const cache = process.env['PLAYWRIGHT_BROWSERS_PATH'] || join(homedir(), '.cache', 'ms-playwright');
+  if (!existsSync(cache)) return [];
+  const builds = readdirSync(cache).filter((name) => /^chromium-\d+$/.test(name)).sort((a, b) => Number(b.slice(9)) - Number(a.slice(9)));
+  return builds.flatMap((name) => ['chrome-linux64', 'chrome-linux'].map((folder) => join(cache, name, folder, 'chrome')));
+}
+
 /** Chromium refuses its sandbox to root; WebGPU on the software adapter needs the other two (engine.md 4.1). */
 export const CHROMIUM_ARGS = ['--no-sandbox', '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
 
@@ -25,7 +36,7 @@ export const CHROMIUM_ARGS = ['--no-sandbox', '--enable-unsafe-webgpu', '--use-w
 export function findChromium() {
   const preset = process.env['BENDSCOPE_CHROMIUM'];
   const path = (process.env['PATH'] ?? '').split(delimiter);
-  const places = [...(preset ? [preset] : []), ...COMMANDS.flatMap((name) => path.map((folder) => join(folder, name))), ...COMMANDS.map((name) => `/usr/bin/${name}`), ...APPS];
+  const places = [...(preset ? [preset] : []), ...COMMANDS.flatMap((name) => path.map((folder) => join(folder, name))), ...COMMANDS.map((name) => `/usr/bin/${name}`), ...APPS, ...playwrightBuilds()];
   for (const place of places) {
     if (!existsSync(place)) continue;
     const version = spawnSync(place, ['--version'], { encoding: 'utf8', timeout: 20_000 });
@@ -39,8 +50,9 @@ export function findChromium() {
  * @returns {string | null}
  */
 export function findSwiftShader() {
-  const preset = process.env['BENDSCOPE_CHROMIUM'];
-  const folders = [...(preset && existsSync(preset) ? [dirname(realpathSync(preset))] : []), ...FOLDERS];
+  /** @param {string[]} browsers */
+  const besides = (browsers) => browsers.filter((file) => existsSync(file)).map((file) => dirname(realpathSync(file)));
+  const folders = [...besides([process.env['BENDSCOPE_CHROMIUM'] ?? '']), ...FOLDERS, ...besides(playwrightBuilds())];
   return folders.map((folder) => join(folder, 'vk_swiftshader_icd.json')).find((file) => existsSync(file)) ?? null;
 }
 

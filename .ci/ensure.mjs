@@ -78,7 +78,7 @@ export function ensureBrowser() {
   const advice = [
     `The tests need what this machine lacks: ${packages.join(' and ')}.`,
     `Debian:  sudo sh -c '${command}'`,
-    'Ubuntu (its chromium is a snap without the driver file): install Google Chrome from https://www.google.com/chrome/, and: sudo apt-get install libvulkan1',
+    'Ubuntu (its chromium is a snap without the driver file):  sudo apt-get install -y libvulkan1 && npx playwright install --with-deps chromium',
     'Elsewhere: install Chromium or Google Chrome, set BENDSCOPE_CHROMIUM to its path, and install the Vulkan loader (libvulkan.so.1).',
     'Then run npm test again.',
   ].join('\n');
@@ -88,7 +88,7 @@ export function ensureBrowser() {
   process.stderr.write(`Installing ${packages.join(' ')} with apt-get ...\n`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const prefix = sudo ? ['sudo', '-n', 'env', 'DEBIAN_FRONTEND=noninteractive'] : [];
-  for (const words of [['apt-get', 'update'], ['apt-get', 'install', '-y', '--no-install-recommends', ...packages]]) {
+  for (const words of [['apt-get', 'update'], ['apt-get', 'install', '-y', ...packages]]) {
     const [first = '', ...rest] = [...prefix, ...words];
     const result = spawnSync(first, rest, { stdio: ['ignore', 2, 2], env });
     if (result.status !== 0) giveUp(`${words.join(' ')} failed.\n${advice}`);
