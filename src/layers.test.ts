@@ -59,8 +59,9 @@ function faults(path: string, text: string): string[] {
       return address || specifier.endsWith('.json') ? [] : [`${path}: ${specifier} leaves src`];
     }
     if (!test && isTestSupport(`${to}.ts`)) return [`${path}: only tests import ${to}`];
-    if (!to.includes('/')) return [`${path}: ${specifier} is not in a layer`];
-    const layer = layerOf(to) ?? to.split('/')[0] ?? '';
+    // A folder named alone is its index file.
+    const layer = layerOf(`${to}/index`);
+    if (layer === null) return [`${path}: ${specifier} is not in a layer`];
     if (address && from === WORKER_FACTORY_FOLDER && layer === 'worker') return [];
     const reason = refusal(from, layer, test);
     return reason === null ? [] : [`${path}: ${specifier}: ${reason}`];
@@ -113,6 +114,7 @@ test.each([
   ['ui/a.tsx', "import { useEffect } from 'react'; import d3 from 'd3';", /the package d3/],
   ['engine/a.ts', "import { readFileSync } from 'node:fs';", /the package node:/],
   ['ui/a.test.tsx', "import { Gpu } from '../gpu/gpu';", /not gpu/],
+  ['state/a.ts', "import { Axis } from '../ui/charts';", /not ui\/charts/],
   ['ui/a.ts', "import { LAYERS } from '../layers';", /not in a layer/],
   ['ui/a.ts', "import x from '../../e2e/x';", /leaves src/],
   ['numerics/a.ts', "import { golden } from './golden-formats';", /only tests/],
@@ -127,6 +129,7 @@ test.each([
   ['cli/a.ts', "import p from '../../package.json'; import { x } from '../worker/run-store';"],
   ['ui/charts/a.tsx', "import { scaleLog } from 'd3'; import { angle } from '../../base/angle'; import './axis.css';"],
   ['ui/a.tsx', "import { Axis } from './charts/axis'; import { store } from '../state/store';"],
+  ['ui/deep/a.tsx', "import { store } from '../../state'; import { Axis } from '../charts';"],
 ])('%s with %s is allowed', (path, text) => {
   expect(faults(path, text)).toEqual([]);
 });
