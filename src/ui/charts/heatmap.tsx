@@ -1,0 +1,133 @@
+/**
+ * The heatmap's drawing: fill = bending, mark = precision, and a pattern for every state that is not a number (ux.md 3.1).
+ * SVG only; focus, names and gestures belong to the DOM grid that lies above it at the same places (ui/grid).
+ */
+import { memo } from 'react';
+import { significant } from '../../base/units';
+import type { HeatLayout } from './heat-layout';
+import { angleColour, inkOn, type ColourMap } from './scales';
+
+/** Letters a cell can carry: B = BF16, 4 = NVFP4. */
+export type Mark = 'B' | '4';
+
+export interface HeatCell {
+  readonly id: string;
+  readonly row: number;
+  readonly column: number;
+  /** `value`: angleDeg is drawn; the others have a pattern and a sign of their own. */
+  readonly state: 'value' | 'missing' | 'failed' | 'measuring';
+  readonly angleDeg: number | null;
+  readonly mark: Mark;
+  /** What the plan under the hand would make of it, if that differs. */
+  readonly ghost: Mark | null;
+  readonly locked: boolean;
+  readonly belowNoise: boolean;
+  /** Came with the app, not measured on this GPU. */
+  readonly stored: boolean;
+  /** Outside the legend's handles. */
+  readonly dimmed: boolean;
+}
+
+export interface HeatmapProps {
+  readonly layout: HeatLayout;
+  readonly cells: readonly HeatCell[];
+  readonly colourMap: ColourMap;
+}
+
+/** Text of a cell's angle: three characters at most, so that it fits 40 px. */
+export function cellFigure(angleDeg: number): string {
+  return angleDeg >= 9.95 ? significant(angleDeg, 2) : angleDeg >= 0.995 ? angleDeg.toFixed(1) : angleDeg >= 0.00995 ? angleDeg.toFixed(2).replace(/^0/, '') : '0';
+}
+
+const SIGNS = { missing: '??', failed: '!!', measuring: '>>' } as const;
+
+export const Heatmap = memo(function Heatmap({ layout, cells, colourMap }: HeatmapProps) {
+  return (
+    <svg className="heatmap" width={layout.right} height={layout.bottom} aria-hidden="true">
+      <defs>
+        <pattern id="heat-hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <line x1="0" y1="0" x2="0" y2="5" stroke="#000" strokeWidth="1.6" />
+          <line x1="1.6" y1="0" x2="1.6" y2="5" stroke="#fff" strokeWidth="1" />
+        </pattern>
+        <pattern id="heat-missing" width="6" height="6" patternUnits="userSpaceOnUse">
+          <circle className="heat-dot" cx="1.5" cy="1.5" r="0.8" />
+        </pattern>
+        <pattern id="heat-failed" width="7" height="7" patternUnits="userSpaceOnUse">
+          <path className="heat-cross" d="M0 0L7 7M7 0L0 7" />
+        </pattern>
+        <pattern id="heat-stored" width="6" height="4" patternUnits="userSpaceOnUse" patternTransform="skewX(-45)">
+          <rect width="6" height="4" fill="#fff" />
+          <rect width="3" height="4" fill="#1b1f24" />
+        </pattern>
+      </defs>
+      {cells.map((cell) => (
+        <Cell key={cell.id} cell={cell} layout={layout} colourMap={colourMap} />
+      ))}
+    </svg>
+  );
+});
+
+const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: HeatCell; readonly layout: HeatLayout; readonly colourMap: ColourMap }) {
+  const x = layout.columnX(cell.column) + 0.5;
+  const y = (layout.rowY[cell.row] ?? 0) + 0.5;
+  const w = layout.cellWidth - 1.5;
+  const h = layout.cellHeight - 1.5;
+  const middle = y + h / 2 + 4;
+  const hasValue = cell.angleDeg !== null;
+  const fill = hasValue ? angleColour(colourMap, cell.angleDeg ?? 0) : null;
+  const ink = fill === null ? undefined : inkOn(fill);
+  const roomy = w >= 50;
+  const sign = cell.state === 'value' ? null : SIGNS[cell.state];
+  return (
+    <g opacity={cell.dimmed ? 0.22 : 1}>
+      {fill !== null ? <rect x={x} y={y} width={w} height={h} rx="2" fill={fill} /> : <rect x={x} y={y} width={w} height={h} rx="2" className="heat-empty" />}
+      {cell.state === 'failed' ? <rect x={x} y={y} width={w} height={h} fill="url(#heat-failed)" /> : null}
+      {fill === null && cell.state !== 'failed' ? <rect x={x} y={y} width={w} height={h} fill="url(#heat-missing)" /> : null}
+      {cell.belowNoise && fill !== null ? <rect x={x + (roomy ? 24 : 0)} y={y} width={roomy ? w - 24 : w} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
+      {cell.stored && fill !== null ? <rect x={x} y={y + h - 3} width={w} height="3" fill="url(#heat-stored)" /> : null}
+      {cell.mark === 'B' ? <rect x={x + 1.5} y={y + 1.5} width={w - 3} height={h - 3} rx="1" fill="none" strokeWidth="1.8" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
+      <MarkLetter mark={cell.mark} x={x + (roomy ? 5 : w / 2 - 7)} y={y + h / 2 - 7.5} ink={ink} />
+      {cell.ghost !== null ? (
+        <>
+          <rect x={x + 0.5} y={y + 0.5} width={w - 1} height={h - 1} rx="2" className="heat-ghost" />
+          {roomy ? <GhostLetter mark={cell.ghost} x={x + 24} y={middle} fill={fill} ink={ink} width={w - 28} /> : null}
+        </>
+      ) : sign !== null ? (
+        <SignText sign={sign} x={roomy ? x + 24 + (w - 26) / 2 : x + w / 2} y={middle} />
+      ) : roomy && hasValue ? (
+        <text x={x + w - 6} y={middle} className="heat-figure" textAnchor="end" fill={ink} stroke={cell.belowNoise ? (fill ?? undefined) : undefined} strokeWidth={cell.belowNoise ? 4 : undefined} paintOrder="stroke">
+          {cellFigure(cell.angleDeg ?? 0)}
+        </text>
+      ) : null}
+      {cell.locked ? <circle cx={x + w - 4} cy={y + 4.5} r="2.6" className="heat-lock" /> : null}
+    </g>
+  );
+});
+
+function MarkLetter({ mark, x, y, ink }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly ink: string | undefined }) {
+  if (mark === '4') return <text x={x + 7} y={y + 11.5} textAnchor="middle" className="heat-mark" fill={ink} opacity="0.82">4</text>;
+  return (
+    <>
+      <rect x={x} y={y} width="14" height="15" rx="2" fill={ink === '#000000' ? '#000000' : '#ffffff'} className={ink === undefined ? 'heat-badge' : undefined} />
+      <text x={x + 7} y={y + 11.5} textAnchor="middle" className={`heat-mark heat-mark-high${ink === undefined ? ' heat-badge-ink' : ''}`} fill={ink === '#000000' ? '#ffffff' : '#000000'}>B</text>
+    </>
+  );
+}
+
+function GhostLetter({ mark, x, y, fill, ink, width }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly fill: string | null; readonly ink: string | undefined; readonly width: number }) {
+  return (
+    <text x={x + width / 2} y={y} textAnchor="middle" className="heat-ghost-letter" fill={ink} stroke={fill ?? undefined} strokeWidth="3" paintOrder="stroke">
+      {`→ ${mark}`}
+    </text>
+  );
+}
+
+function SignText({ sign, x, y }: { readonly sign: string; readonly x: number; readonly y: number }) {
+  const moving = sign === SIGNS.measuring;
+  return (
+    <>
+      <rect x={x - 12} y={y - 12} width="24" height="16" rx="2" className={`heat-sign-back${moving ? ' pulse' : ''}`} />
+      <text x={x} y={y} textAnchor="middle" className="heat-sign">{sign}</text>
+    </>
+  );
+}
