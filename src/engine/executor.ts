@@ -32,9 +32,12 @@ export class Executor {
   /** Operations a millisecond, learnt; the first guess suits a software adapter. */
   #rate = 4e5;
   #longestMs = 0;
+  #targetMs: number;
 
-  constructor(gpu: Gpu) {
+  /** targetMs: how long a submission may take; a tiny one cuts every GEMM into its smallest pieces. */
+  constructor(gpu: Gpu, targetMs = TARGET_MS) {
     this.#gpu = gpu;
+    this.#targetMs = targetMs;
   }
 
   get longestSubmissionMs(): number {
@@ -103,7 +106,7 @@ export class Executor {
       }
       if (this.#gpu.faultyKernel === command.dispatch.kernel) continue;
       for (const d of this.#cut(command.dispatch)) {
-        if (budget > 0 && budget + d.flops > this.#rate * TARGET_MS) await submit();
+        if (budget > 0 && budget + d.flops > this.#rate * this.#targetMs) await submit();
         pass ??= encoder.beginComputePass({ label: command.label });
         this.#encode(pass, d, command);
         budget += d.flops;
@@ -116,7 +119,7 @@ export class Executor {
 
   /** A GEMM longer than a submission becomes 2^n dispatches over row ranges (whole tiles of four rows). */
   *#cut(d: Dispatch): Iterable<Dispatch> {
-    const limit = this.#rate * TARGET_MS;
+    const limit = this.#rate * this.#targetMs;
     if (!d.split || d.flops <= limit || d.split.rows <= 4) {
       yield d;
       return;

@@ -70,13 +70,13 @@ export class Session {
   /** Partial sums of the last local error. */
   #localChunks = 0;
 
-  private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, reference: Policy['reference'], memory: MemoryPlan) {
+  private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, reference: Policy['reference'], memory: MemoryPlan, targetMs?: number) {
     this.#gpu = gpu;
     this.graph = graph;
     this.shape = shape;
     this.memory = memory;
     this.#values = new Values(graph);
-    this.#executor = new Executor(gpu);
+    this.#executor = new Executor(gpu, targetMs);
     this.#basePolicy = { ...REFERENCE_POLICY, reference };
     this.#base = compileProgram(this.#values, this.#basePolicy, shape);
     this.#plan = comparePlan(graph, localErrorBytes(graph, shape));
@@ -84,9 +84,9 @@ export class Session {
 
   /**
    * Allocates and uploads. params: FP32 values under their checkpoint names; batches: how many reference runs stay
-   * resident. Throws E-MEM-01 when the device has no room.
+   * resident; targetMs: see Executor. Throws E-MEM-01 when the device has no room; then nothing stays allocated.
    */
-  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, reference: Policy['reference'] = 'bf16', batches = 1): Promise<Session> {
+  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, reference: Policy['reference'] = 'bf16', batches = 1, targetMs?: number): Promise<Session> {
     if (shape.tokens > graph.maxTokens || shape.tokens < 1 || shape.sequences < 1) {
       throw new BendscopeError('E-DATA-03', `batch: expected 1 to ${graph.maxTokens} tokens a sequence, got ${shape.sequences} x ${shape.tokens}`, 'Use shorter windows.');
     }
@@ -95,13 +95,16 @@ export class Session {
     let session: Session | null = null;
     let failure: unknown = null;
     try {
-      session = new Session(gpu, graph, shape, reference, memory);
+      session = new Session(gpu, graph, shape, reference, memory, targetMs);
       session.#allocate();
       loadParameters(gpu, graph, params, session.#shared);
     } catch (thrown) {
       failure = thrown;
     }
-    const error = await gpu.device.popErrorScope();
+    const error = await gpu.device.popErrorScope().catch((cause: unknown) => {
+      failure ??= gpu.lostError('allocating memory', cause);
+      return null;
+    });
     if (session && !error && !failure) return session;
     session?.dispose();
     if (failure) throw failure;
