@@ -9,12 +9,12 @@ import { BendscopeError, toPlainError } from '../base/errors';
 import type { DataSpec, ModelSource, ProbeEvent, WorkerApi } from '../bridge/protocol';
 import { coarseOrder } from '../graph/coarse-order';
 import { paintableSites } from '../graph/sites';
-import type { SiteFormat, SiteId } from '../graph/policy';
-import type { ProbeRecord } from '../graph/probe-record';
+import type { PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
 import { gpt2Graph, type Gpt2Config } from '../models/gpt2';
 import { commit, openDocument, restoreDocument, type DocumentStore } from './document';
-import { addSite, notify, notifyError, openFacts, type FactsStore } from './facts';
-import { evidenceOf, frontierOf, hashOfPlan, sitesOf } from './selectors';
+import { addSite, dismiss, notify, notifyError, openFacts, switchResults, type FactsStore } from './facts';
+import { evidenceOf, frontierOf, hashOfPlan, provenanceOf, sitesOf } from './selectors';
 import type { ViewStore } from './view';
 
 export interface Stores {
@@ -38,8 +38,14 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
   const { document, facts, view } = stores;
   let runs = 0;
   let opened: Promise<void> | null = null;
+  let isBuiltIn = true;
 
   const requirePlan = (): Plan | null => document.getState().plan;
+  /** The worker's word for "you pressed Stop": no fault, so no notice. */
+  const report = (thrown: unknown): void => {
+    const error = toPlainError(thrown);
+    if (error.name !== 'E-RUN-03') notifyError(facts, error);
+  };
   const tryOr = async <T>(run: () => Promise<T>): Promise<T | null> => {
     try {
       return await run();
@@ -68,8 +74,8 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
     };
     switch (event.kind) {
       case 'started':
-        facts.setState({ provenance: event.provenance });
-        update({ plannedBytes: event.plannedBytes, done: 0 });
+        facts.setState({ provenance: event.provenance, plannedBytes: event.plannedBytes });
+        update({ plannedBytes: event.plannedBytes, done: 0, ...(event.resumedSites > 0 ? { phase: `${plural(event.resumedSites, 'cell')} kept from before` } : {}) });
         break;
       case 'phase':
         update({ phase: event.text });
@@ -121,6 +127,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
   };
   /** The worker holds the built-in model only once it is needed. */
   const ensureModel = async (api: WorkerApi): Promise<void> => {
+    if (!opened && !isBuiltIn) throw new BendscopeError('E-RUN-04', `${facts.getState().modelName}: the measuring worker was started anew and no longer holds this model.`, 'Drop its files again; the plan and all results are kept.');
     opened ??= api.openModel({ kind: 'built-in', name: facts.getState().modelName }).then(
       () => undefined,
       (thrown: unknown) => {
@@ -144,6 +151,8 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
     openStored(example: StoredExample): void {
       const graph = gpt2Graph(example.config);
       openFacts(facts, graph, example.config.model, example.record.provenance.modelSha256, example.record);
+      isBuiltIn = true;
+      opened = null;
       const { provenance } = example.record;
       facts.setState((s) => ({ data: { ...s.data, batches: provenance.batches, sequences: provenance.sequences, tokens: provenance.tokens, seed: provenance.seed } }));
       begin(provenance.modelSha256);
@@ -152,9 +161,15 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
     /** Runs the start-up check; the chip shows the report. */
     async checkDevice(useSoftware = false, fault?: string): Promise<void> {
       facts.setState({ checking: true });
-      const report = await tryOr(async () => (await worker()).start({ useSoftware, base, ...(fault === undefined ? {} : { fault }) }));
+      const found = await tryOr(async () => (await worker()).start({ useSoftware, base, ...(fault === undefined ? {} : { fault }) }));
+      facts.setState({ checking: false, ...(found ? { device: found } : {}) });
+    },
+
+    /** The worker crashed or never loaded: what it held is gone, what the page holds stays. */
+    workerStopped(error: BendscopeError): void {
       opened = null;
-      facts.setState({ checking: false, ...(report ? { device: report } : {}) });
+      facts.setState({ checking: false, run: null, device: { status: 'absent', error: toPlainError(error), device: 'none', isFallbackAdapter: false, checks: [], facts: {} } });
+      notifyError(facts, toPlainError(error));
     },
 
     /** Opens dropped or built-in files. On failure the open model stays as it is. */
@@ -164,27 +179,38 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
       openFacts(facts, model.graph, model.modelName, model.modelSha256, null);
       facts.setState((s) => ({ openedData: null, data: { ...s.data, tokens: Math.min(s.data.tokens, model.graph.maxTokens) } }));
       opened = Promise.resolve();
+      isBuiltIn = source.kind === 'built-in';
       begin(model.modelSha256);
       return true;
     },
 
     async setData(spec: DataSpec): Promise<boolean> {
+      if (facts.getState().run) return false;
       const data = await tryOr(async () => {
         const api = await worker();
         await ensureModel(api);
         return api.openData(spec);
       });
       if (!data) return false;
-      facts.setState({ data: spec, openedData: data });
+      switchResults(facts, { data: spec });
+      facts.setState({ openedData: data });
       return true;
     },
+    /** Recipe switches. Results under the old ones are put aside, not mixed with the new. */
+    setOptions(options: PolicyOptions): void {
+      if (!facts.getState().run) switchResults(facts, { options });
+    },
 
-    async plannedBytes(): Promise<number | null> {
-      return tryOr(async () => {
+    /** Asks the worker what a run would hold on the device, before it starts. */
+    async planBytes(): Promise<void> {
+      const { data, modelSha256 } = facts.getState();
+      const plannedBytes = await tryOr(async () => {
         const api = await worker();
         await ensureModel(api);
-        return api.plannedBytes(facts.getState().data);
+        return api.plannedBytes(data);
       });
+      const now = facts.getState();
+      if (plannedBytes !== null && now.data === data && now.modelSha256 === modelSha256) facts.setState({ plannedBytes });
     },
 
     /** Measures all sites (or some: retry), coarse order first; measured ones come back from the store. */
@@ -200,7 +226,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
         facts.setState({ openedData: await api.openData(data) });
         await api.runProbe({ runId, recipe, options, sites, data }, onEvent('probe'));
       } catch (thrown) {
-        notifyError(facts, toPlainError(thrown));
+        report(thrown);
       } finally {
         endRun(runId);
       }
@@ -218,7 +244,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
         await ensureModel(api);
         await api.verifyJointly({ runId, policy: planPolicy(plan.formats, sitesOf(graph), options), planHash, data }, onEvent('joint'));
       } catch (thrown) {
-        notifyError(facts, toPlainError(thrown));
+        report(thrown);
       } finally {
         endRun(runId);
       }
@@ -237,6 +263,17 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
     async stop(): Promise<void> {
       const { run } = facts.getState();
       if (run) await tryOr(async () => (await worker()).cancel(run.runId));
+    },
+
+    dismiss(id: number): void {
+      dismiss(facts, id);
+    },
+    tell(message: string): void {
+      notify(facts, { kind: 'info', name: '', message, hint: '' });
+    },
+    /** A fault found on the page itself (a dropped file that is not one of ours). */
+    fault(thrown: unknown): void {
+      notifyError(facts, toPlainError(thrown));
     },
 
     setFormats,
@@ -287,6 +324,10 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
       const plan = requirePlan();
       if (plan && name.trim() !== '' && name !== plan.name) commit(document, { ...plan, name }, `rename to ${name}`);
     },
+    setNotes(notes: string): void {
+      const plan = requirePlan();
+      if (plan && notes !== plan.notes) commit(document, { ...plan, notes }, 'edit notes');
+    },
     undo(): void {
       document.temporal.getState().undo();
     },
@@ -298,8 +339,17 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
     exportAllocation(): string | null {
       const plan = requirePlan();
       const state = facts.getState();
-      const { graph, modelSha256, recipe, options, provenance, joint } = state;
-      return plan && graph ? exportAllocation(plan, { ...evidenceOf(state), provenance, joint }, { graph, modelSha256, recipe, options }) : null;
+      const { graph, modelSha256, recipe, options, joint } = state;
+      return plan && graph ? exportAllocation(plan, { ...evidenceOf(state), provenance: provenanceOf(state), joint }, { graph, modelSha256, recipe, options }) : null;
+    },
+    /** The text of a probe record: every figure on the page, or null while there is none. */
+    exportProbe(): string | null {
+      const state = facts.getState();
+      const provenance = provenanceOf(state);
+      if (provenance === null) return null;
+      const { recipe, options, referenceLoss, floor, sites, joint } = state;
+      const record: ProbeRecord = { schema: PROBE_SCHEMA, recipe, options, provenance, referenceLoss, floor, sites, joint };
+      return `${JSON.stringify(record, null, 1)}\n`;
     },
     /** Takes over a plan file as one undo step. On failure nothing changes. */
     importAllocation(text: string, fileName: string): boolean {
@@ -307,7 +357,10 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
       try {
         if (!graph) throw new BendscopeError('E-RUN-04', 'import: expected an open model, got none', 'Open a model first.');
         const imported = importAllocation(text, { graph, modelSha256 }, fileName);
-        facts.setState({ options: imported.options });
+        if (facts.getState().run && (imported.options.weights1d ?? false) !== (facts.getState().options.weights1d ?? false)) {
+          throw new BendscopeError('E-RUN-05', `${fileName}: it switches 1D weights while a measurement runs.`, 'Stop the run, then import it again.');
+        }
+        switchResults(facts, { options: imported.options });
         commit(document, imported.plan, `import ${fileName}`);
         return true;
       } catch (thrown) {
@@ -331,7 +384,11 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
         const link = parseShareLink(fragment);
         if (!link || !graph || !plan) return false;
         const formats = sharedFormats(link, graph);
-        facts.setState((s) => ({ options: link.options, data: { ...s.data, seed: link.seed } }));
+        const { data } = facts.getState();
+        const source = link.data === 'moby-dick' || link.data === 'sotu' ? link.data : data.source;
+        if (source !== link.data) notify(facts, { kind: 'info', name: '', message: `The link's plan was made with a text this page has not (${link.data}); angles are for ${source}.`, hint: '' });
+        if (source !== data.source || link.seed !== data.seed) facts.setState({ openedData: null });
+        switchResults(facts, { options: link.options, data: { ...data, source, seed: link.seed } });
         commit(document, { ...plan, formats: { ...plan.formats, ...formats } }, 'open link');
         return true;
       } catch (thrown) {

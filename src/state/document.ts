@@ -67,8 +67,14 @@ export function restoreDocument(store: DocumentStore, modelSha256: string, stora
   }
 }
 
+export interface Keeper {
+  /** Writes what still waits, at once: the page is about to go. */
+  flush(): void;
+  stop(): void;
+}
+
 /** Writes plan and history after every change; a full or missing storage only loses the copy, never the plan. */
-export function keepDocument(store: DocumentStore, storage: Pick<Storage, 'setItem'>): () => void {
+export function keepDocument(store: DocumentStore, storage: Pick<Storage, 'setItem'>, onSaved?: (kept: boolean) => void): Keeper {
   let waiting: ReturnType<typeof setTimeout> | null = null;
   const write = (): void => {
     waiting = null;
@@ -76,12 +82,22 @@ export function keepDocument(store: DocumentStore, storage: Pick<Storage, 'setIt
     const saved: Saved = { present: store.getState(), past: pastStates, future: futureStates };
     try {
       storage.setItem(STORAGE_KEY, JSON.stringify(saved));
+      onSaved?.(true);
     } catch {
       // Quota or a private window: the plan stays in memory.
+      onSaved?.(false);
     }
   };
-  return store.subscribe(() => {
+  const stop = store.subscribe(() => {
     if (waiting !== null) clearTimeout(waiting);
     waiting = setTimeout(write, 100);
   });
+  return {
+    flush() {
+      if (waiting === null) return;
+      clearTimeout(waiting);
+      write();
+    },
+    stop,
+  };
 }

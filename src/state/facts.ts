@@ -51,18 +51,25 @@ export interface FactsState {
   readonly storedProvenance: Provenance | null;
   /** Joint results by plan hash. */
   readonly joint: Readonly<Record<string, JointResult>>;
+  /** Results under other recipe switches or on other text, by resultsKey; switching back brings them back. */
+  readonly shelved: Readonly<Record<string, Results>>;
   readonly run: RunState | null;
   readonly lastRun: string;
+  /** Bytes a run on the chosen data will hold on the device; null until known. */
+  readonly plannedBytes: number | null;
   readonly notices: readonly Notice[];
 }
+
+/** What holds only under one set of recipe switches and on one text. */
+export type Results = Pick<FactsState, 'sites' | 'measuredHere' | 'floor' | 'referenceLoss' | 'provenance' | 'joint'>;
 
 export const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequences: 4, tokens: 128, seed: 1 };
 
 export function createFactsStore() {
   return createStore<FactsState>()(() => ({
     graph: null, modelName: '', modelSha256: '', device: null, checking: true, recipe: 'nvfp4', options: {}, data: DEFAULT_DATA, openedData: null,
-    sites: {}, measuredHere: new Set<SiteId>(), floor: null, referenceLoss: [], provenance: null, storedProvenance: null, joint: {},
-    run: null, lastRun: '', notices: [],
+    sites: {}, measuredHere: new Set<SiteId>(), floor: null, referenceLoss: [], provenance: null, storedProvenance: null, joint: {}, shelved: {},
+    run: null, lastRun: '', plannedBytes: null, notices: [],
   }));
 }
 export type FactsStore = ReturnType<typeof createFactsStore>;
@@ -74,7 +81,27 @@ export function openFacts(store: FactsStore, graph: Graph, modelName: string, mo
     sites: stored?.sites ?? {}, measuredHere: new Set(), floor: stored?.floor ?? null, referenceLoss: stored?.referenceLoss ?? [],
     provenance: stored?.provenance ?? null, storedProvenance: stored?.provenance ?? null, joint: stored?.joint ?? {},
     ...(stored ? { recipe: stored.recipe, options: stored.options } : {}),
-    run: null,
+    shelved: {}, run: null, plannedBytes: null,
+  });
+}
+
+function resultsKey({ options, data }: Pick<FactsState, 'options' | 'data'>): string {
+  return JSON.stringify([options.weights1d === true, data]);
+}
+
+/**
+ * Changes recipe switches or text. An angle measured under other ones must not stand beside the new plan, so results
+ * are put aside; the reference's own figures (floor, losses) do not depend on the switches and stay.
+ */
+export function switchResults(store: FactsStore, change: Partial<Pick<FactsState, 'options' | 'data'>>): void {
+  store.setState((s) => {
+    const key = resultsKey({ ...s, ...change });
+    if (key === resultsKey(s)) return change;
+    const { sites, measuredHere, floor, referenceLoss, provenance, joint } = s;
+    const kept: Results = { sites, measuredHere, floor, referenceLoss, provenance, joint };
+    const empty: Results = { sites: {}, measuredHere: new Set(), floor: null, referenceLoss: [], provenance: null, joint: {} };
+    const fresh = change.data === undefined ? { ...empty, floor, referenceLoss, provenance } : empty;
+    return { ...change, ...(s.shelved[key] ?? fresh), plannedBytes: null, shelved: { ...s.shelved, [resultsKey(s)]: kept } };
   });
 }
 

@@ -86,3 +86,15 @@ const ranksMemo = memo((sites: FactsState['sites']): ReadonlyMap<SiteId, number>
 export function ranksOf(facts: FactsState): ReadonlyMap<SiteId, number> {
   return ranksMemo(facts.sites);
 }
+
+const provenanceMemo = memo((here: FactsState['provenance'], stored: FactsState['storedProvenance'], sites: FactsState['sites'], measuredHere: FactsState['measuredHere']) => {
+  const total = Object.keys(sites).length;
+  const kept = total - measuredHere.size;
+  if (here === null || stored === null || here === stored || kept <= 0) return here;
+  // Only a joint run so far, or a run in the middle: the file must not claim one device for all angles.
+  return { ...here, device: `mixed: ${measuredHere.size} of ${total} cells on ${here.device}; the others are the stored example, on ${stored.device}` };
+});
+/** Where the angles on the page were measured, honest about a mixture of stored and measured cells; null when there are none. */
+export function provenanceOf(facts: FactsState): FactsState['provenance'] {
+  return provenanceMemo(facts.provenance, facts.storedProvenance, facts.sites, facts.measuredHere);
+}

@@ -22,19 +22,22 @@ export interface ViewState {
   readonly dock: DockTab;
   readonly inspector: InspectorTab;
   readonly inspectorOpen: boolean;
+  readonly dockOpen: boolean;
   readonly mode: SolverMode;
   /** A plan under the hand (budget drag, paint stroke), drawn but not committed. */
   readonly preview: Plan | null;
   /** Legend handles, degrees: cells outside are dimmed. */
   readonly range: readonly [number, number];
   readonly singleKeys: boolean;
-  readonly dialog: 'keys' | 'device' | 'export' | 'share' | 'data' | null;
+  readonly dialog: 'keys' | 'data' | 'share' | null;
+  /** When plan and history were last written to this browser; `failed` when it refused. */
+  readonly saved: number | 'failed' | null;
 }
 
 export function createViewStore() {
   return createStore<ViewState>()(() => ({
     primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
-    inspectorOpen: false, mode: 'spend', preview: null, range: [0.01, 90], singleKeys: true, dialog: null,
+    inspectorOpen: false, dockOpen: true, mode: 'spend', preview: null, range: [0.01, 90], singleKeys: true, dialog: null, saved: null,
   }));
 }
 export type ViewStore = ReturnType<typeof createViewStore>;
