@@ -11,7 +11,8 @@ import { OPS } from './ops';
 import { addDispatch } from './ops/add';
 import { resource, value, type OpContext } from './ops/op';
 import { stride, tensorBytes, type Program, type Step } from './program';
-import { Values, type BatchShape } from './values';
+import type { Values} from './values';
+import { type BatchShape } from './values';
 
 /** One BF16 ulp added to element `index` (modulo the tensor's size) of a node's output or arriving gradient. */
 export interface Flip {

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { BendscopeError } from '../base/errors';
-import { Gpu } from './gpu';
+import type { Gpu } from './gpu';
 import { requestGpu } from './request';
 
 const SWIFTSHADER_PLACES = [

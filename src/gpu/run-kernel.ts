@@ -14,7 +14,7 @@ export interface KernelRun {
   readonly workgroup?: number;
 }
 
-/** Returns the bytes of every binding after the run, in order. */
+/** Returns the bytes of every binding after the run, in order. A kernel that a test declared faulty writes nothing. */
 export async function runKernel(gpu: Gpu, run: KernelRun): Promise<ArrayBuffer[]> {
   const { pipeline, layout, workgroup } = await gpu.pipeline(run.row, run.constants, run.workgroup);
   const params = gpu.createBuffer(`params/${run.row.name}`, PARAMS_BYTES, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST);
@@ -28,15 +28,15 @@ export async function runKernel(gpu: Gpu, run: KernelRun): Promise<ArrayBuffer[]
     gpu.write(params, run.params);
     const group = gpu.bindGroup(run.row.name, layout, params, buffers.map(({ buffer }) => whole(buffer)));
     const encoder = gpu.device.createCommandEncoder({ label: run.row.name });
-    const pass = encoder.beginComputePass();
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group, [0]);
-    pass.dispatchWorkgroups(...grid(run.invocations, workgroup));
-    pass.end();
+    if (gpu.faultyKernel !== run.row.name) {
+      const pass = encoder.beginComputePass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, group, [0]);
+      pass.dispatchWorkgroups(...grid(run.invocations, workgroup));
+      pass.end();
+    }
     gpu.device.queue.submit([encoder.finish()]);
-    const out: ArrayBuffer[] = [];
-    for (const { buffer, bytes } of buffers) out.push(await gpu.read(buffer, bytes));
-    return out;
+    return await Promise.all(buffers.map(({ buffer, bytes }) => gpu.read(buffer, bytes)));
   } finally {
     for (const { buffer } of buffers) gpu.destroyBuffer(buffer);
     gpu.destroyBuffer(params);

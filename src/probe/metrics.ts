@@ -93,17 +93,17 @@ export function layerOfParam(graph: Graph): Map<string, string> {
  */
 export function pool(runs: readonly RunMeasure[], floorDeg: number, elapsedMs: number): Measured {
   const mean = (of: (r: RunMeasure) => number): number => runs.reduce((sum, r) => sum + of(r), 0) / runs.length;
-  const { angleDeg, angleSeDeg } = poolAngles(runs.map((r) => r.angleDeg));
+  const angle = poolAngles(runs.map((r) => r.angleDeg));
   const pooled = (of: (r: RunMeasure) => Readonly<Record<string, number>>): Record<string, number> => {
     const keys = Object.keys(runs[0] ? of(runs[0]) : {});
     return Object.fromEntries(keys.map((key) => [key, poolAngles(runs.map((r) => of(r)[key] ?? 0)).angleDeg]));
   };
   return {
     status: 'measured',
-    angleDeg,
-    cleanAngleDeg: cleanAngle(angleDeg, floorDeg),
-    angleSeDeg,
-    belowNoise: angleDeg < 2 * floorDeg,
+    angleDeg: angle.angleDeg,
+    cleanAngleDeg: cleanAngle(angle.angleDeg, floorDeg),
+    angleSeDeg: angle.angleSeDeg,
+    belowNoise: angle.angleDeg < 2 * floorDeg,
     relativeShift: Math.sqrt(mean((r) => r.relativeShift ** 2)),
     lengthRatio: mean((r) => r.lengthRatio),
     rotationShare: mean((r) => r.rotationShare),
@@ -111,7 +111,7 @@ export function pool(runs: readonly RunMeasure[], floorDeg: number, elapsedMs: n
     localError: runs.every((r) => r.localError !== null) ? mean((r) => r.localError ?? 0) : null,
     blockAngleDeg: pooled((r) => r.tensorAngleDeg),
     layerAngleDeg: pooled((r) => r.layerAngleDeg),
-    perBatch: runs.map(({ tensorAngleDeg: _tensors, layerAngleDeg: _layers, ...batch }) => batch),
+    perBatch: runs.map(({ angleDeg, relativeShift, lengthRatio, rotationShare, lossChange, localError }) => ({ angleDeg, relativeShift, lengthRatio, rotationShare, lossChange, localError })),
     elapsedMs,
   };
 }
