@@ -1,4 +1,5 @@
 /** npm run stored-example: measures public/stored-probe.json anew (some minutes on a software adapter; resumable). */
+import process from 'node:process';
 import { createServer } from 'vite';
 import { ensureInstall } from './ensure.mjs';
 import { prepareData } from './prepare-data.mjs';
