@@ -1,0 +1,98 @@
+/**
+ * The same run gives the same bytes: in a second session, on a second device, cut into the smallest submissions, and
+ * whether a batch's reference is kept or made again. Figures of a probe are only comparable because of this.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openNodeDevice } from '../gpu/node-device';
+import type { Gpu } from '../gpu/gpu';
+import { bitsOfGradient, bitsOfRun, graph, params, SHAPE, tokensOf } from './run-fixture';
+import { Session, type Variant } from './session';
+
+const VARIANTS: Variant[] = [
+  ...['h.1.attn.c_attn:fprop', 'h.1.mlp.c_fc:dgrad', 'h.0.mlp.c_proj:wgrad'].map((site): Variant => ({ policy: { reference: 'bf16', passes: { [site]: 'nvfp4' }, options: {} }, localErrorOf: site })),
+  { flip: { node: 'h.1.ln_1', what: 'y', index: 5 } },
+];
+const BATCHES = [tokensOf(0), tokensOf(1), tokensOf(2)];
+
+type Bits = Record<string, unknown>;
+/** Every reference run, its gradient, and every variant of every batch. */
+async function everything(gpu: Gpu, places: number, { batches = BATCHES, variants = VARIANTS, targetMs }: { batches?: typeof BATCHES; variants?: Variant[]; targetMs?: number } = {}): Promise<Bits[]> {
+  const session = await Session.create(gpu, graph, params, SHAPE, 'bf16', places, targetMs);
+  try {
+    const out: Bits[] = [];
+    for (const [k, tokens] of batches.entries()) {
+      session.setBatch(tokens, k % places);
+      out.push(bitsOfRun(await session.runReference()), bitsOfGradient(await session.readGradient()));
+    }
+    // Again from the first batch: with a place for each, nothing is run again; with one, every reference is.
+    for (const [k, tokens] of batches.entries()) {
+      session.setBatch(tokens, k % places);
+      expect(session.referenceRun === null).toBe(places < batches.length);
+      if (!session.referenceRun) await session.runReference();
+      for (const variant of variants) out.push(bitsOfRun(await session.runVariant(variant)));
+    }
+    return out;
+  } finally {
+    session.dispose();
+  }
+}
+
+describe('gpt2-nano, three batches', () => {
+  let gpu: Gpu;
+  let first: Bits[];
+  beforeAll(async () => {
+    gpu = await openNodeDevice();
+    first = await everything(gpu, BATCHES.length);
+  });
+  afterAll(() => {
+    expect(gpu.liveBuffers).toBe(0);
+    gpu.device.destroy();
+  });
+
+  it('batches and variants differ from each other', () => {
+    expect(new Set(first.map((bits) => JSON.stringify(bits))).size).toBe(BATCHES.length * (2 + VARIANTS.length));
+  });
+
+  it('a second session', async () => {
+    expect(await everything(gpu, BATCHES.length)).toEqual(first);
+  });
+
+  it('a second device', async () => {
+    const other = await openNodeDevice();
+    try {
+      // Its pipelines are compiled anew, which is what costs here: the reference only.
+      expect(await everything(other, BATCHES.length, { variants: [] })).toEqual(first.slice(0, 2 * BATCHES.length));
+      expect(other.liveBuffers).toBe(0);
+    } finally {
+      other.device.destroy();
+    }
+  });
+
+  it('one resident place instead of three', async () => {
+    expect(await everything(gpu, 1)).toEqual(first);
+  });
+
+  it('every GEMM of a linear in pieces of four rows', async () => {
+    const batches = [tokensOf(0)];
+    const plain = await submissions(gpu, () => everything(gpu, 1, { batches }));
+    const cut = await submissions(gpu, () => everything(gpu, 1, { batches, targetMs: 1e-6 }));
+    expect(plain.result.slice(0, 2)).toEqual(first.slice(0, 2));
+    expect(cut.result).toEqual(plain.result);
+    expect(cut.dispatches).toBeGreaterThan(3 * plain.dispatches);
+    console.log(`dispatches: ${plain.dispatches} in ${plain.submits} submissions, cut: ${cut.dispatches} in ${cut.submits}`);
+    expect(cut.submits).toBeGreaterThan(10 * plain.submits);
+  });
+});
+
+/** Runs `work`, counting dispatches and submissions of the device meanwhile. */
+async function submissions<T>(gpu: Gpu, work: () => Promise<T>): Promise<{ result: T; dispatches: number; submits: number }> {
+  const pass = vi.spyOn(GPUComputePassEncoder.prototype, 'dispatchWorkgroups');
+  const submit = vi.spyOn(gpu.device.queue, 'submit');
+  try {
+    const result = await work();
+    return { result, dispatches: pass.mock.calls.length, submits: submit.mock.calls.length };
+  } finally {
+    pass.mockRestore();
+    submit.mockRestore();
+  }
+}
