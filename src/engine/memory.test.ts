@@ -1,0 +1,142 @@
+/**
+ * The memory plan is what a session allocates, to the byte, and a session gives everything back: after dispose, and when
+ * it could not be made, wherever that failed. Runs after the first allocate nothing.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BendscopeError } from '../base/errors';
+import { openNodeDevice } from '../gpu/node-device';
+import type { Gpu } from '../gpu/gpu';
+import { planMemory } from './memory';
+import { graph, params, SHAPE, tokensOf } from './run-fixture';
+import { Session, type Variant } from './session';
+
+let gpu: Gpu;
+beforeAll(async () => {
+  gpu = await openNodeDevice();
+});
+afterAll(() => {
+  expect(gpu.liveBuffers).toBe(0);
+  gpu.device.destroy();
+});
+
+/** Labels and bytes of the buffers made meanwhile. */
+async function allocations(work: () => Promise<unknown>): Promise<{ label: string; bytes: number }[]> {
+  const create = vi.spyOn(gpu, 'createBuffer');
+  try {
+    await work();
+    return create.mock.results.flatMap(({ type, value }) => (type === 'return' ? [{ label: value.label, bytes: value.size }] : []));
+  } finally {
+    create.mockRestore();
+  }
+}
+const sum = (list: readonly { bytes: number }[]): number => list.reduce((total, { bytes }) => total + bytes, 0);
+
+describe('the plan', () => {
+  it.each([['bf16', 1], ['bf16', 3], ['fp32', 1]] as const)('%s, %i resident batches: every byte but the staging buffer', async (reference, batches) => {
+    const plan = planMemory(graph, SHAPE, reference === 'bf16', batches);
+    let session: Session | null = null;
+    const made = await allocations(async () => {
+      session = await Session.create(gpu, graph, params, SHAPE, reference, batches);
+    });
+    const staging = made.filter(({ label }) => label.startsWith('staging/'));
+    expect(staging.length).toBe(1);
+    expect(sum(made) - sum(staging)).toBe(plan.totalBytes);
+    expect(gpu.liveBytes).toBe(sum(made));
+    expect(made.length).toBe(plan.buffers.length + 1);
+    const created = session as Session | null;
+    expect(created?.memory).toEqual(plan);
+    created?.dispose();
+    expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
+  });
+
+  it('names every buffer once, in a set that exists, in whole 16 bytes', () => {
+    const { buffers } = planMemory(graph, SHAPE, true, 2);
+    expect(new Set(buffers.map(({ key, set }) => `${set} ${key}`)).size).toBe(buffers.length);
+    expect(buffers.every(({ bytes }) => bytes > 0 && bytes % 16 === 0)).toBe(true);
+    expect(new Set(buffers.map(({ set }) => set))).toEqual(new Set(['shared', 'work', 0, 1]));
+    // Parameter gradients have no second copy: a variant's sit in scratch while they are compared.
+    expect(buffers.filter(({ key, set }) => key.startsWith('dw:') && set === 'work')).toEqual([]);
+  });
+
+  it('grows by one reference set a resident batch', () => {
+    const [one = 0, two = 0, three = 0] = [1, 2, 3].map((n) => planMemory(graph, SHAPE, true, n).totalBytes);
+    expect(three - two).toBe(two - one);
+    expect(two - one).toBeGreaterThan(graph.params.reduce((total, { shape }) => total + 4 * shape.reduce((a, b) => a * b, 1), 0));
+  });
+});
+
+describe('a session', () => {
+  const VARIANTS: Variant[] = [
+    { policy: { reference: 'bf16', passes: { 'h.0.attn.c_attn:fprop': 'nvfp4' }, options: {} }, localErrorOf: 'h.0.attn.c_attn:fprop' },
+    { flip: { node: 'ln_f', what: 'dy', index: 3 } },
+  ];
+
+  it('allocates nothing while it runs but the first run\'s Params, and no bind group twice', async () => {
+    const session = await Session.create(gpu, graph, params, SHAPE);
+    const runs = async (): Promise<void> => {
+      session.setBatch(tokensOf(0));
+      await session.runReference();
+      for (const variant of VARIANTS) await session.runVariant(variant);
+    };
+    try {
+      const first = await allocations(runs);
+      expect(new Set(first.map(({ label }) => label))).toEqual(new Set(['params']));
+      const groups = vi.spyOn(gpu, 'bindGroup');
+      const second = await allocations(runs);
+      expect(second).toEqual([]);
+      expect(groups).not.toHaveBeenCalled();
+      groups.mockRestore();
+    } finally {
+      session.dispose();
+    }
+    expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
+  });
+
+  it('gives everything back after runs that were cancelled', async () => {
+    const session = await Session.create(gpu, graph, params, SHAPE);
+    try {
+      session.setBatch(tokensOf(0));
+      await expect(session.runReference(undefined, () => {
+        throw new BendscopeError('E-RUN-01', 'cancelled');
+      })).rejects.toThrow('cancelled');
+    } finally {
+      session.dispose();
+    }
+    expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
+  });
+});
+
+describe('a session that cannot be made leaves nothing', () => {
+  const without = (name: string): Map<string, Float32Array> => new Map([...params].filter(([key]) => key !== name));
+  const cut = (name: string): Map<string, Float32Array> => new Map([...params].map(([key, values]) => [key, key === name ? values.subarray(1) : values]));
+
+  it.each([
+    ['a parameter is missing', without('h.1.mlp.c_proj.weight'), SHAPE, /h\.1\.mlp\.c_proj\.weight: expected \d+ values, got none/],
+    ['a parameter is too short', cut('ln_f.bias'), SHAPE, /ln_f\.bias: expected 64 values, got 63/],
+    ['windows are too long', params, { sequences: 1, tokens: 65 }, /expected 1 to 64 tokens/],
+    ['there is no sequence', params, { sequences: 0, tokens: 8 }, /got 0 x 8/],
+  ])('%s', async (_what, given, shape, message) => {
+    await expect(Session.create(gpu, graph, given, shape)).rejects.toThrow(message);
+    expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
+  });
+
+  it.each(['shared/param:wte.weight', 'batch 0/dw:wte.weight', 'work/y:ln_f', 'shared/sums', 'staging/run'])('the device refuses %s', async (refused) => {
+    const real = gpu.createBuffer.bind(gpu);
+    const create = vi.spyOn(gpu, 'createBuffer').mockImplementation((label, bytes, usage) => {
+      if (label === refused) throw new BendscopeError('E-MEM-01', `${label}: refused`);
+      return real(label, bytes, usage);
+    });
+    try {
+      await expect(Session.create(gpu, graph, params, SHAPE)).rejects.toMatchObject({ name: 'E-MEM-01', message: `${refused}: refused` });
+    } finally {
+      create.mockRestore();
+    }
+    expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
+  });
+
+  it('a buffer beyond the device\'s limit is E-MEM-01 before anything is asked of the device', async () => {
+    const wide = { ...graph, params: graph.params.map((p) => (p.name === 'wte.weight' ? { ...p, shape: [2 ** 26, 64] } : p)) };
+    await expect(Session.create(gpu, wide, params, SHAPE)).rejects.toMatchObject({ name: 'E-MEM-01' });
+    expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
+  });
+});
