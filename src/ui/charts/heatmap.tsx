@@ -39,6 +39,11 @@ export function cellFigure(angleDeg: number): string {
   return angleDeg >= 9.95 ? significant(angleDeg, 2) : angleDeg >= 0.995 ? angleDeg.toFixed(1) : angleDeg >= 0.00995 ? angleDeg.toFixed(2).replace(/^0/, '') : '0';
 }
 
+/** The cell's piece of the STORED EXAMPLE ribbon, in the ink that its fill takes. */
+function storedPattern(ink: '#000000' | '#ffffff'): string {
+  return `heat-stored-${ink.slice(1, 4)}`;
+}
+
 const SIGNS = { missing: '??', failed: '!!', measuring: '>>' } as const;
 
 export const Heatmap = memo(function Heatmap({ layout, cells, colourMap }: HeatmapProps) {
@@ -55,10 +60,11 @@ export const Heatmap = memo(function Heatmap({ layout, cells, colourMap }: Heatm
         <pattern id="heat-failed" width="7" height="7" patternUnits="userSpaceOnUse">
           <path className="heat-cross" d="M0 0L7 7M7 0L0 7" />
         </pattern>
-        <pattern id="heat-stored" width="6" height="4" patternUnits="userSpaceOnUse" patternTransform="skewX(-45)">
-          <rect width="6" height="4" fill="#fff" />
-          <rect width="3" height="4" fill="#1b1f24" />
-        </pattern>
+        {(['#000000', '#ffffff'] as const).map((ink) => (
+          <pattern key={ink} id={storedPattern(ink)} width="6" height="3" patternUnits="userSpaceOnUse" patternTransform="skewX(-45)">
+            <rect width="3" height="3" fill={ink} />
+          </pattern>
+        ))}
       </defs>
       {cells.map((cell) => (
         <Cell key={cell.id} cell={cell} layout={layout} colourMap={colourMap} />
@@ -77,15 +83,17 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
   const fill = hasValue ? angleColour(colourMap, cell.angleDeg ?? 0) : null;
   const ink = fill === null ? undefined : inkOn(fill);
   const roomy = w >= 50;
+  // Patterns leave the mark's place free.
+  const aside = roomy ? 22 : 0;
   const sign = cell.state === 'value' ? null : SIGNS[cell.state];
   return (
     <g opacity={cell.dimmed ? 0.22 : 1}>
       {fill !== null ? <rect x={x} y={y} width={w} height={h} rx="2" fill={fill} /> : <rect x={x} y={y} width={w} height={h} rx="2" className="heat-empty" />}
-      {cell.state === 'failed' ? <rect x={x} y={y} width={w} height={h} fill="url(#heat-failed)" /> : null}
-      {fill === null && cell.state !== 'failed' ? <rect x={x} y={y} width={w} height={h} fill="url(#heat-missing)" /> : null}
-      {cell.belowNoise && fill !== null ? <rect x={x + (roomy ? 24 : 0)} y={y} width={roomy ? w - 24 : w} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
-      {cell.stored && fill !== null ? <rect x={x} y={y + h - 3} width={w} height="3" fill="url(#heat-stored)" /> : null}
-      {cell.mark === 'B' ? <rect x={x + 1.5} y={y + 1.5} width={w - 3} height={h - 3} rx="1" fill="none" strokeWidth="1.8" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
+      {cell.state === 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-failed)" /> : null}
+      {fill === null && cell.state !== 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-missing)" /> : null}
+      {cell.belowNoise && fill !== null ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
+      {cell.stored && ink !== undefined ? <rect x={x + 1} y={y + h - 2.5} width={w - 2} height="2.5" fill={`url(#${storedPattern(ink)})`} opacity="0.6" /> : null}
+      {cell.mark === 'B' ? <rect x={x + 2.5} y={y + 2.5} width={w - 5} height={h - 5} rx="1" fill="none" strokeWidth="1.6" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
       <MarkLetter mark={cell.mark} x={x + (roomy ? 5 : w / 2 - 7)} y={y + h / 2 - 7.5} ink={ink} />
       {cell.ghost !== null ? (
         <>
@@ -105,7 +113,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
 });
 
 function MarkLetter({ mark, x, y, ink }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly ink: string | undefined }) {
-  if (mark === '4') return <text x={x + 7} y={y + 11.5} textAnchor="middle" className="heat-mark" fill={ink} opacity="0.82">4</text>;
+  if (mark === '4') return <text x={x + 7} y={y + 11.5} textAnchor="middle" className={ink === undefined ? 'heat-mark heat-plain' : 'heat-mark'} fill={ink}>4</text>;
   return (
     <>
       <rect x={x} y={y} width="14" height="15" rx="2" fill={ink === '#000000' ? '#000000' : '#ffffff'} className={ink === undefined ? 'heat-badge' : undefined} />
@@ -116,7 +124,7 @@ function MarkLetter({ mark, x, y, ink }: { readonly mark: Mark; readonly x: numb
 
 function GhostLetter({ mark, x, y, fill, ink, width }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly fill: string | null; readonly ink: string | undefined; readonly width: number }) {
   return (
-    <text x={x + width / 2} y={y} textAnchor="middle" className="heat-ghost-letter" fill={ink} stroke={fill ?? undefined} strokeWidth="3" paintOrder="stroke">
+    <text x={x + width / 2} y={y} textAnchor="middle" className={ink === undefined ? 'heat-ghost-letter heat-plain' : 'heat-ghost-letter'} fill={ink} stroke={fill ?? undefined} strokeWidth="3" paintOrder="stroke">
       {`→ ${mark}`}
     </text>
   );

@@ -35,7 +35,9 @@ export function markOf(format: SiteFormat): Mark {
   return format === 'bf16' ? 'B' : '4';
 }
 
-type CellFacts = Pick<FactsState, 'sites' | 'measuredHere' | 'run'>;
+interface CellFacts extends Pick<FactsState, 'sites' | 'measuredHere'> {
+  readonly measuring: SiteId | null;
+}
 
 /** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand. */
 export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
@@ -45,7 +47,7 @@ export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown:
       const measured = result?.status === 'measured' ? result : null;
       const mark = markOf(formatOf(plan.formats, site.id));
       const next = markOf(formatOf(shown.formats, site.id));
-      const measuring = facts.run?.measuring === site.id;
+      const measuring = facts.measuring === site.id;
       return {
         id: site.id,
         row: r,

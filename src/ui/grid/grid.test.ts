@@ -78,12 +78,12 @@ describe('grid', () => {
   it('draws what facts and plan say', () => {
     const shown = { ...PLAN, formats: { ...PLAN.formats, 'h.0.attn.c_attn:fprop': 'bf16' as const } };
     const sites = { 'h.0.attn.c_attn:fprop': measured(6.8), 'h.1.attn.c_attn:fprop': { status: 'failed', errorName: 'E-RUN-02', reason: 'zero gradient' } as const };
-    const cells = heatCells(model, { sites, measuredHere: new Set(['h.1.attn.c_attn:fprop']), run: null }, PLAN, shown, [0.01, 5]);
+    const cells = heatCells(model, { sites, measuredHere: new Set(['h.1.attn.c_attn:fprop']), measuring: 'h.2.attn.c_attn:wgrad' }, PLAN, shown, [0.01, 5]);
     const cell = (id: string) => cells.find((c) => c.id === id);
     expect(cell('h.0.attn.c_attn:fprop')).toMatchObject({ state: 'value', angleDeg: 6.8, mark: '4', ghost: 'B', stored: true, dimmed: true });
     expect(cell('h.1.attn.c_attn:fprop')).toMatchObject({ state: 'failed', angleDeg: null, stored: false });
-    expect(cell('h.2.attn.c_attn:wgrad')).toMatchObject({ state: 'missing', mark: 'B', ghost: null });
-    expect(cell('h.1.mlp.c_fc:dgrad')?.locked).toBe(true);
+    expect(cell('h.2.attn.c_attn:wgrad')).toMatchObject({ state: 'measuring', angleDeg: null, mark: 'B', ghost: null });
+    expect(cell('h.1.mlp.c_fc:dgrad')).toMatchObject({ state: 'missing', locked: true });
   });
 });
 

@@ -1,0 +1,84 @@
+/** The grid panel: title, STORED EXAMPLE ribbon, tools and legend, heatmap with its marginal bars, and the budget. */
+import { useCallback, useMemo, useState } from 'react';
+import type { SiteId } from '../../graph/policy';
+import type { Graph } from '../../graph/types';
+import type { Plan } from '../../allocate/plan';
+import { BudgetBar } from '../budget/budget-bar';
+import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
+import { cellSize, heatLayout } from '../charts/heat-layout';
+import { Heatmap } from '../charts/heatmap';
+import { useBox } from '../charts/use-box';
+import { useFacts, usePlans, useView } from '../workbench';
+import { Announcer } from './announcer';
+import { CellMenu, type MenuPlace } from './cell-menu';
+import { CellTooltip } from './cell-tooltip';
+import { gridModel, heatCells } from './grid-model';
+import { GridTools } from './grid-tools';
+import { HeatGrid } from './heat-grid';
+import { siteShort } from './site-names';
+import '../charts/charts.css';
+import './grid.css';
+
+export function GridPanel() {
+  const graph = useFacts((f) => f.graph);
+  const { plan, shown } = usePlans();
+  if (!graph || !plan || !shown) return <section className="grid-panel" aria-label="Gradient bending" aria-busy="true" />;
+  return <OpenGrid graph={graph} plan={plan} shown={shown} />;
+}
+
+function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan: Plan; readonly shown: Plan }) {
+  const sites = useFacts((f) => f.sites);
+  const measuredHere = useFacts((f) => f.measuredHere);
+  const run = useFacts((f) => f.run);
+  const range = useView((v) => v.range);
+  const palette = useView((v) => v.palette);
+  const primary = useView((v) => v.primary);
+  const [focused, setFocused] = useState<SiteId | null>(null);
+  const [menu, setMenu] = useState<MenuPlace | null>(null);
+  const [stage, box] = useBox<HTMLDivElement>();
+  const model = useMemo(() => gridModel(graph), [graph]);
+  const measuring = run?.measuring ?? null;
+  const cells = useMemo(() => heatCells(model, { sites, measuredHere, measuring }, plan, shown, range), [model, sites, measuredHere, measuring, plan, shown, range]);
+  const layout = useMemo(() => {
+    const rows = model.groups.reduce((sum, size) => sum + size, 0);
+    return heatLayout({ columns: model.columns, groups: model.groups, ...cellSize(model.columns, box.width - ROW_BARS_WIDTH, box.height, rows, model.groups.length) });
+  }, [model, box.width, box.height]);
+  const closeMenu = useCallback(() => setMenu(null), []);
+  return (
+    <section className="grid-panel" aria-label="Gradient bending">
+      <header className="grid-title">
+        <h2>Gradient bending</h2>
+        <Ribbon />
+      </header>
+      <GridTools subtitle={measuring === null ? 'Degrees between the NVFP4 and the BF16 gradient, one cell low at a time' : `Measuring ${siteShort(graph, measuring)}`} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <div className="grid-stage" ref={stage}>
+        {box.width > 0 ? (
+          <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>
+            <Heatmap layout={layout} cells={cells} colourMap={palette} />
+            <HeatGrid model={model} layout={layout} plan={plan} onFocusCell={setFocused} openMenu={(id, x, y) => setMenu({ id, x, y })} />
+            <MarginalBars graph={graph} model={model} layout={layout} />
+          </div>
+        ) : null}
+      </div>
+      <BudgetBar />
+      <CellTooltip plan={plan} focused={menu === null ? focused : null} />
+      {menu !== null ? <CellMenu {...menu} plan={plan} model={model} onClose={closeMenu} /> : null}
+      <Announcer />
+    </section>
+  );
+}
+
+/** Stays while any cell on the screen was not measured on this GPU (ux.md 6.6). */
+function Ribbon() {
+  const sites = useFacts((f) => f.sites);
+  const measuredHere = useFacts((f) => f.measuredHere);
+  const stored = useFacts((f) => f.storedProvenance);
+  const all = Object.keys(sites);
+  const left = all.filter((id) => !measuredHere.has(id)).length;
+  if (stored === null || left === 0) return null;
+  return (
+    <p className="ribbon">
+      <b>STORED EXAMPLE</b> <span>measured on {stored.device}{left < all.length ? `; ${left} of ${all.length} cells left` : ''}</span>
+    </p>
+  );
+}

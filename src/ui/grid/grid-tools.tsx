@@ -1,0 +1,96 @@
+/** Row above the grid: the brush in hand, cell actions, the fill's colour map, and the legend with its two handles. */
+import { useMemo, useState } from 'react';
+import { significant } from '../../base/units';
+import type { SiteFormat } from '../../graph/policy';
+import { useFacts, useView, useWorkbench } from '../workbench';
+import { Slider } from '../budget/slider';
+import { HeatLegend, LEGEND_HEIGHT } from '../charts/heat-legend';
+import { ANGLE_DOMAIN, COLOUR_MAP_NAMES, COLOUR_MAPS, logPosition, logValue, type ColourMap } from '../charts/scales';
+
+const BRUSHES: readonly { readonly format: SiteFormat | null; readonly label: string; readonly title: string }[] = [
+  { format: null, label: 'Select', title: 'Dragging selects cells' },
+  { format: 'bf16', label: 'Paint B', title: 'Dragging paints cells BF16' },
+  { format: 'nvfp4', label: 'Paint 4', title: 'Dragging paints cells NVFP4' },
+];
+
+export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; readonly openMenu: (x: number, y: number) => void }) {
+  const { view } = useWorkbench();
+  const brush = useView((v) => v.brush);
+  const palette = useView((v) => v.palette);
+  const hasPrimary = useView((v) => v.primary !== null);
+  return (
+    <div className="grid-tools">
+      <p className="grid-subtitle">{subtitle}</p>
+      <div className="grid-buttons">
+      <div className="segmented" role="group" aria-label="What dragging on the grid does">
+        {BRUSHES.map(({ format, label, title }) => (
+          <button key={label} type="button" aria-pressed={brush === format} title={title} onClick={() => view.setState({ brush: format })}>{label}</button>
+        ))}
+      </div>
+      <button type="button" className="button quiet" aria-haspopup="menu" disabled={!hasPrimary} onClick={(event) => {
+        const box = event.currentTarget.getBoundingClientRect();
+        openMenu(box.left, box.bottom + 4);
+      }}>
+        Cell actions
+      </button>
+      <label className="grid-map">
+        <span className="visually-hidden">Colours of the fill</span>
+        <select value={palette} onChange={(event) => view.setState({ palette: event.target.value as ColourMap })}>
+          {COLOUR_MAP_NAMES.map((map) => <option key={map} value={map}>{COLOUR_MAPS[map].name}</option>)}
+        </select>
+      </label>
+      </div>
+      <Legend />
+    </div>
+  );
+}
+
+const LEGEND_WIDTH = 300;
+
+function Legend() {
+  const { view } = useWorkbench();
+  const sites = useFacts((f) => f.sites);
+  const floor = useFacts((f) => f.floor);
+  const palette = useView((v) => v.palette);
+  const range = useView((v) => v.range);
+  const current = useView((v) => v.hovered ?? v.primary);
+  const angles = useMemo(() => Object.values(sites).flatMap((r) => (r.status === 'measured' ? [r.cleanAngleDeg] : [])), [sites]);
+  const result = current === null ? undefined : sites[current];
+  const summary = angles.length === 0 ? 'no cell is measured' : `${angles.length} cells, ${significant(Math.min(...angles))} to ${significant(Math.max(...angles))} degrees`;
+  return (
+    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: bending if NVFP4, ${summary}${floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
+      <HeatLegend
+        width={LEGEND_WIDTH} anglesDeg={angles} range={range} colourMap={palette}
+        floorForwardDeg={floor?.forwardDeg ?? null} floorBackwardDeg={floor?.backwardDeg ?? null}
+        currentDeg={result?.status === 'measured' ? result.cleanAngleDeg : null}
+      />
+      {(['from', 'to'] as const).map((end) => (
+        <RangeHandle key={end} end={end} range={range} onRange={(next) => view.setState({ range: next })} />
+      ))}
+    </figure>
+  );
+}
+
+/** Decades a key press moves a handle by. */
+const KEY_STEP = 0.05;
+
+function RangeHandle({ end, range, onRange }: { readonly end: 'from' | 'to'; readonly range: readonly [number, number]; onRange(range: readonly [number, number]): void }) {
+  const [start, setStart] = useState(range);
+  const value = range[end === 'from' ? 0 : 1];
+  const set = (fraction: number): void => {
+    const deg = Math.min(ANGLE_DOMAIN[1], Math.max(ANGLE_DOMAIN[0], logValue(fraction, ANGLE_DOMAIN)));
+    onRange(end === 'from' ? [Math.min(deg, range[1]), range[1]] : [range[0], Math.max(deg, range[0])]);
+  };
+  const fraction = logPosition(value, ANGLE_DOMAIN);
+  return (
+    <Slider
+      className={`range-handle range-${end}`}
+      label={end === 'from' ? 'Dim cells that bend less than' : 'Dim cells that bend more than'}
+      orientation="horizontal" fraction={fraction} value={Number(significant(value))} min={ANGLE_DOMAIN[0]} max={ANGLE_DOMAIN[1]} valueText={`${significant(value)} degrees`}
+      onDrag={set}
+      onStep={(by) => set(Number.isFinite(by) ? fraction + KEY_STEP * by : by > 0 ? 1 : 0)}
+      onCommit={() => setStart(range)}
+      onCancel={() => onRange(start)}
+    />
+  );
+}
