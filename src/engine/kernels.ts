@@ -31,6 +31,9 @@ const ROWS = {
   quantize_nvfp4: ['read', 'read', 'write'],
   dequantize_nvfp4: ['read', 'read', 'read', 'write'],
   nvfp4_alpha: ['read', 'read', 'write'],
+  codec_check: ['read', 'read', 'write'],
+  function_check: ['read', 'write'],
+  float_facts: ['read', 'read', 'read', 'write'],
 } as const satisfies Record<string, readonly ('read' | 'write')[]>;
 
 export type KernelName = keyof typeof ROWS;

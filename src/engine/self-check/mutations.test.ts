@@ -1,0 +1,86 @@
+/**
+ * Kernels that are subtly wrong, one mutation each: a dropped tail, a forgotten factor, a wrong tie, a float test for
+ * NaN. The start-up check finds every one; this is what says its limits are tight enough, beside kernels that write nothing.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Gpu, type Constants, type KernelRow, type Pipeline } from '../../gpu/gpu';
+import { openNodeDevice } from '../../gpu/node-device';
+import { linkShader } from '../../gpu/shaders';
+import { KERNELS, type KernelName } from '../kernels';
+import { runSelfCheck } from './index';
+
+interface Mutation {
+  /** The check that has to find it. */
+  readonly by: string;
+  readonly what: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const MUTATIONS: Readonly<Record<KernelName, Mutation>> = {
+  gemm_nn: { by: 'linear forward', what: 'one row of a tile misses every fourth k', from: 'c0 = c0 + x0.w * y3; ', to: '' },
+  gemm_nt: { by: 'GEMM nt', what: 'the ragged end of the depth is dropped', from: '(params.depth + 3u) / 4u, 0u', to: 'params.depth / 4u, 0u' },
+  gemm_tn: { by: 'linear backward', what: 'the ragged end of the depth is dropped', from: 'for (var k = whole_end; k < params.depth;', to: 'for (var k = whole_end; k + 1u < params.depth;' },
+  embed_fprop: { by: 'embedding forward', what: 'positions count on into the second sequence', from: '(n % params.length)', to: '(n % (params.length + 1u))' },
+  embed_bprop_table: { by: 'embedding backward', what: 'a token that comes twice counts once', from: 'i < starts[v + 1u]', to: 'i < min(starts[v + 1u], starts[v] + 1u)' },
+  embed_bprop_positions: { by: 'embedding backward', what: 'the last sequence is left out', from: 'b < params.sequences', to: 'b + 1u < params.sequences' },
+  layernorm_fprop: { by: 'layer norm forward', what: 'unbiased variance', from: '(squares.z + squares.w)) / f32(params.cols)', to: '(squares.z + squares.w)) / f32(params.cols - 1u)' },
+  layernorm_bprop: { by: 'layer norm backward', what: 'the second mean is forgotten', from: ' - normal * m2', to: '' },
+  layernorm_bprop_params: { by: 'layer norm backward', what: 'the last row of a chunk is left out', from: 'min(params.rows, (chunk + 1u) * params.chunk)', to: 'min(params.rows, (chunk + 1u) * params.chunk - 1u)' },
+  column_sum: { by: 'linear backward', what: 'the last row of a chunk is left out', from: 'min(params.rows, (chunk + 1u) * params.chunk)', to: 'min(params.rows, (chunk + 1u) * params.chunk - 1u)' },
+  column_sum_final: { by: 'linear backward', what: 'only the first chunk counts', from: 'i < params.chunks', to: 'i < min(params.chunks, 1u)' },
+  gelu_fprop: { by: 'GELU forward', what: 'another GELU, x logistic(1.702 x)', from: '1.5957691216 * (x + 0.044715 * x * x * x)', to: '1.702 * x' },
+  gelu_bprop: { by: 'GELU backward', what: 'the factor 3 of the cubic term is forgotten', from: '0.134145', to: '0.044715' },
+  add: { by: 'residual sum', what: 'ties away from zero', from: 'vec4<u32>(0x7fffu) + ((kept >> vec4<u32>(16u)) & vec4<u32>(1u))', to: 'vec4<u32>(0x8000u)' },
+  softmax_fprop: { by: 'attention forward', what: 'one token ahead is seen', from: '<= vec4<u32>(t)', to: '<= vec4<u32>(t + 1u)' },
+  softmax_bprop: { by: 'attention backward', what: 'the row sum without the probabilities', from: 'total + dp[base + q] * p[base + q]', to: 'total + dp[base + q]' },
+  cross_entropy_fprop: { by: 'cross-entropy forward', what: 'the last quad of the vocabulary is left out of the sum', from: 'q < params.quads; q += 1u) {\n    let s', to: 'q + 1u < params.quads; q += 1u) {\n    let s' },
+  cross_entropy_bprop: { by: 'cross-entropy backward', what: 'the mean over one token more', from: 'f32(params.rows)', to: 'f32(params.rows + 1u)' },
+  gradient_compare: { by: 'gradient comparison', what: 'Inf and NaN by a float comparison', from: '(bitcast<vec4<u32>>(a) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)', to: 'a != a' },
+  flip_ulp: { by: 'flipped ulp', what: 'the carry of the lower half runs over', from: '(w & 0xffff0000u) | ((w + 1u) & 0xffffu)', to: 'w + 1u' },
+  amax: { by: 'NVFP4 1x16 quantizer', what: 'a NaN is the largest', from: 'select(magnitude, 0u, magnitude > F32_INF)', to: 'magnitude' },
+  nvfp4_tensor_scales: { by: 'NVFP4 tensor scales', what: 'divided by 6, not multiplied by fl(1/6)', from: 'mul_f32(encode_scale, NVFP4_SIXTH)', to: 'div_f32(encode_scale, 0x40c00000u)' },
+  nvfp4_scales: { by: 'NVFP4 1x16 quantizer', what: 'double rounding on the way to the scale', from: 'mul_f32(amax, encode_sixth)', to: '((mul_f32(amax, encode_sixth) + 0x8000u) & 0xffff0000u)' },
+  quantize_nvfp4: { by: 'NVFP4 1x16 quantizer', what: 'ties away from zero', from: '(1u << (s - 1u)) - 1u + ((significand >> s) & 1u)', to: '(1u << (s - 1u))' },
+  dequantize_nvfp4: { by: 'NVFP4 16x16 quantizer', what: 'factors in another order', from: 'mul_f32(mul_f32(decode_minifloat(E4M3, scale), amax), NVFP4_RANGE_INVERSE)', to: 'mul_f32(decode_minifloat(E4M3, scale), mul_f32(amax, NVFP4_RANGE_INVERSE))' },
+  nvfp4_alpha: { by: 'NVFP4 tensor scales', what: 'the count of a run starts anew', from: 'alpha[1] +=', to: 'alpha[1] =' },
+  codec_check: { by: 'exact multiply', what: 'a float multiply, which flushes subnormals', from: 'y = mul_f32(x, b[id]);', to: 'y = bitcast<u32>(bitcast<f32>(x) * bitcast<f32>(b[id]));' },
+  function_check: { by: 'exponential', what: 'the built-in exponential', from: '{ y[id] = exp_f32(x[id]); }', to: '{ y[id] = exp(x[id]); }' },
+  float_facts: { by: 'float arithmetic', what: 'a product that is not exact', from: 'vec4<f32>(x * y,', to: 'vec4<f32>(x * y * 1.0000002,' },
+};
+
+/** The device with one kernel replaced. */
+class MutatedGpu extends Gpu {
+  mutation: { readonly kernel: KernelName; readonly code: string } | null = null;
+
+  override async pipeline(row: KernelRow, constants: Constants = {}, workgroup = 64): Promise<Pipeline> {
+    if (this.mutation?.kernel !== row.name) return super.pipeline(row, constants, workgroup);
+    const layout = this.layout(row.bindings);
+    const pipeline = await this.device.createComputePipelineAsync({
+      layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+      compute: { module: this.device.createShaderModule({ code: this.mutation.code }), entryPoint: 'main', constants: { ...constants, WG: workgroup } },
+    });
+    return { pipeline, layout, workgroup };
+  }
+}
+
+let gpu: MutatedGpu;
+beforeAll(async () => {
+  const { device, adapterName, isFallback } = await openNodeDevice();
+  gpu = new MutatedGpu(device, { name: adapterName, isFallback });
+  // All pipelines of the right kernels once, and none of them is refused.
+  const checks = await runSelfCheck(gpu);
+  for (const { by } of Object.values(MUTATIONS)) expect(checks.find((check) => check.name === by)?.passed, by).toBe(true);
+});
+afterAll(() => gpu.device.destroy());
+
+it.each(Object.keys(KERNELS) as KernelName[])('%s', async (kernel) => {
+  const { by, what, from, to } = MUTATIONS[kernel];
+  const right = linkShader(kernel);
+  expect(right.split(from).length, `${kernel}: ${from}`).toBe(2);
+  gpu.mutation = { kernel, code: right.replace(from, to) };
+  const checks = await runSelfCheck(gpu, undefined, { only: (name) => name === by });
+  gpu.mutation = null;
+  expect(checks.map((check) => check.passed), `${what}: ${by}`).toEqual([false]);
+  expect(gpu.liveBuffers).toBe(0);
+});
