@@ -1,0 +1,42 @@
+/** Dock: the current plan and the five presets in one table, the three angles of each side by side. */
+import { formatPercent } from '../../base/units';
+import { baselinesOf, jointOf, totalsOf } from '../../state';
+import { useActions, useFacts, usePlans } from '../workbench';
+import { trioOf } from './figures-trio';
+
+export function BaselinesPanel() {
+  const facts = useFacts((f) => f);
+  const { plan, shown } = usePlans();
+  const actions = useActions();
+  if (!plan || !shown) return <p className="empty">Open a model to see its baselines.</p>;
+  const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  const rows = [{ id: 'current', plan: shown, name: `${plan.name} (current)` }, ...baselinesOf(facts).map((b) => ({ ...b, name: b.plan.name }))];
+  return (
+    <table className="table baselines">
+      <caption className="visually-hidden">Plans to compare with: cost, predicted and measured bending</caption>
+      <thead>
+        <tr><th scope="col">plan</th><th scope="col" className="number">HP GEMM work</th><th scope="col" className="number">effective bits</th><th scope="col" className="number">predicted</th><th scope="col" className="number">measured</th><th scope="col" className="number">gap</th><th scope="col">actions</th></tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const totals = totalsOf(facts, row.plan);
+          const trio = trioOf(totals?.predictedDeg ?? null, jointOf(facts, row.plan));
+          return (
+            <tr key={row.id}>
+              <th scope="row">{row.id === 'current' ? <strong>{row.name}</strong> : row.name}</th>
+              <td className="number">{totals ? formatPercent(totals.hpGemmWork) : ''}</td>
+              <td className="number">{totals?.effectiveBits.toFixed(2)}</td>
+              <td className="number">{trio.predicted}</td>
+              <td className="number">{trio.measured}</td>
+              <td className="number">{trio.gap}</td>
+              <td className="row">
+                <button type="button" className="button small" disabled={!ready || row.id === 'all-high'} aria-label={`Verify ${row.name} jointly`} onClick={() => void actions.verifyJointly(row.id === 'current' ? plan : row.plan)}>Verify</button>
+                {row.id === 'current' ? null : <button type="button" className="button small" aria-label={`Apply ${row.name}`} onClick={() => actions.applyBaseline(row.id)}>Apply</button>}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,83 @@
+/** Inspector, tab Plan: how it differs from each baseline, which cells it keeps in BF16, notes. */
+import { useState } from 'react';
+import { formatOf } from '../../allocate/cost';
+import { differences } from '../../allocate/plan';
+import { formatDegrees, formatPercent } from '../../base/units';
+import { baselinesOf, jointOf, sitesOf, totalsOf } from '../../state';
+import { siteShort } from '../grid/site-names';
+import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
+import { signedDegrees } from './figures-trio';
+
+function Notes({ notes }: { readonly notes: string }) {
+  const actions = useActions();
+  const [draft, setDraft] = useState<string | null>(null);
+  return (
+    <label className="field">
+      <span className="heading">Notes</span>
+      <textarea
+        className="textarea" value={draft ?? notes} maxLength={4000} placeholder="Travel with the plan in its file"
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={() => {
+          if (draft !== null) actions.setNotes(draft);
+          setDraft(null);
+        }}
+      />
+    </label>
+  );
+}
+
+export function PlanTab() {
+  const facts = useFacts((f) => f);
+  const { view } = useWorkbench();
+  const { plan, shown } = usePlans();
+  if (!facts.graph || !plan || !shown) return <p className="muted">Open a model first.</p>;
+  const { graph } = facts;
+  const all = sitesOf(graph);
+  const totals = totalsOf(facts, shown);
+  const measured = jointOf(facts, shown)?.result;
+  const high = all.filter((site) => formatOf(shown.formats, site.id) === 'bf16');
+  return (
+    <div className="plan-tab">
+      <h3>{plan.name} against the baselines</h3>
+      <div className="scroll" tabIndex={0} role="region" aria-label="Differences to the baselines">
+        <table className="table">
+          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">HP work</th><th scope="col" className="number">predicted</th><th scope="col" className="number">measured</th></tr></thead>
+          <tbody>
+            {baselinesOf(facts).map((baseline) => {
+              const other = totalsOf(facts, baseline.plan);
+              const joint = jointOf(facts, baseline.plan)?.result;
+              const work = totals && other ? totals.hpGemmWork - other.hpGemmWork : null;
+              const predicted = totals?.predictedDeg != null && other?.predictedDeg != null ? totals.predictedDeg - other.predictedDeg : null;
+              const both = measured?.status === 'measured' && joint?.status === 'measured' ? measured.angleDeg - joint.angleDeg : null;
+              return (
+                <tr key={baseline.id}>
+                  <th scope="row" className="wrap">{baseline.plan.name}</th>
+                  <td className="number">{differences(all, shown.formats, baseline.plan.formats).length}</td>
+                  <td className="number">{work === null ? '–' : `${work > 0 ? '+' : ''}${formatPercent(work)}`}</td>
+                  <td className="number">{predicted === null ? '–' : signedDegrees(predicted)}</td>
+                  <td className="number">{both === null ? '–' : signedDegrees(both)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <h3>In BF16: {high.length} of {all.length} cells</h3>
+      {high.length === 0 ? <p className="muted small">None: everything the recipe can lower is NVFP4.</p> : (
+        <ul className="site-list">
+          {high.map((site) => {
+            const result = facts.sites[site.id];
+            return (
+              <li key={site.id}>
+                <button type="button" className="button quiet small" onClick={() => view.setState({ primary: site.id, selection: new Set([site.id]), inspector: 'cell' })}>
+                  {siteShort(graph, site.id)} <span className="muted">{result?.status === 'measured' ? formatDegrees(result.cleanAngleDeg) : 'not measured'}{shown.locked[site.id] ? ', locked' : ''}</span>
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      <Notes notes={plan.notes} />
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+/** The status bar: task with progress and time left, noise floor, memory, saved state, warnings, where the keys are. */
+import { useEffect } from 'react';
+import { formatBytes, formatDuration, significant } from '../../base/units';
+import type { FactsState } from '../../state';
+import { siteShort } from '../grid/site-names';
+import { useFacts, useView, useWorkbench } from '../workbench';
+import { useRemainingMs } from './use-eta';
+
+function taskOf({ run, graph, lastRun, checking }: FactsState): string {
+  if (!run) return checking ? 'Checking the GPU' : lastRun || 'Nothing running';
+  const now = run.measuring !== null && graph ? `measuring ${siteShort(graph, run.measuring)}` : run.phase;
+  return `${run.status === 'paused' ? 'Paused' : run.kind === 'probe' ? 'Probe' : 'Joint'}: ${now}`;
+}
+
+export function StatusBar() {
+  const facts = useFacts((f) => f);
+  const saved = useView((v) => v.saved);
+  const { view } = useWorkbench();
+  const remaining = useRemainingMs();
+  const { run, floor, plannedBytes, notices } = facts;
+  const share = run && run.kind === 'probe' && run.total > 0 ? run.done / run.total : null;
+  useEffect(() => {
+    document.title = share === null ? 'Bendscope' : `(${Math.floor(100 * share)}%) Bendscope`;
+  }, [share]);
+  const warnings = notices.filter((notice) => notice.kind !== 'info').length;
+  return (
+    <footer className="status-bar" aria-label="Status">
+      <span className="status-task">{taskOf(facts)}</span>
+      {share === null || !run ? null : (
+        <span>
+          <progress max={run.total} value={run.done} aria-label={`${run.done} of ${run.total} cells`} /> {run.done}/{run.total}
+          {remaining === null || run.status === 'paused' ? '' : `, ${formatDuration(remaining)} left`}
+        </span>
+      )}
+      <span title="What one flipped BF16 ulp does to the gradient">{floor ? `noise floor fw ${significant(floor.forwardDeg, 2)} bw ${significant(floor.backwardDeg, 2)} deg` : 'noise floor not measured'}</span>
+      <span>{plannedBytes === null ? 'GPU memory: not planned yet' : `GPU ${formatBytes(plannedBytes)} ${run ? 'held' : 'planned'}`}</span>
+      <span title={typeof saved === 'number' ? `at ${new Date(saved).toLocaleTimeString()}` : undefined}>{saved === 'failed' ? 'plan not saved: storage refused' : saved === null ? 'no unsaved edits' : 'plan saved'}</span>
+      <span>{warnings === 0 ? '0 warnings' : <button type="button" className="link warn" onClick={() => view.setState({ dock: 'log', dockOpen: true })}>{warnings} {warnings === 1 ? 'warning' : 'warnings'}</button>}</span>
+      <span className="status-keys">press <kbd>?</kbd> for keys</span>
+    </footer>
+  );
+}
