@@ -3,6 +3,7 @@
  * whether a batch's reference is kept or made again. Figures of a probe are only comparable because of this.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BendscopeError } from '../base/errors';
 import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
 import { bitsOfGradient, bitsOfRun, graph, params, SHAPE, tokensOf } from './run-fixture';
@@ -70,6 +71,36 @@ describe('gpt2-nano, three batches', () => {
 
   it('one resident place instead of three', async () => {
     expect(await everything(gpu, 1)).toEqual(first);
+  });
+
+  it('after runs that were stopped halfway', async () => {
+    // The smallest submissions, so that a run can be stopped anywhere.
+    const session = await Session.create(gpu, graph, params, SHAPE, 'bf16', 1, 1e-6);
+    /** Throws at the n-th of the places where a run may be stopped. */
+    const stopAt = (n: number) => (): void => {
+      if (n-- <= 0) throw new BendscopeError('E-RUN-01', 'stopped');
+    };
+    try {
+      session.setBatch(tokensOf(0));
+      const reference = bitsOfRun(await session.runReference());
+      const variants = VARIANTS.slice(0, 2);
+      const expected: Bits[] = [];
+      for (const variant of variants) expected.push(bitsOfRun(await session.runVariant(variant)));
+      for (const n of [0, 40]) {
+        for (const variant of variants) await expect(session.runVariant(variant, stopAt(n))).rejects.toThrow('stopped');
+        const found: Bits[] = [];
+        for (const variant of variants) found.push(bitsOfRun(await session.runVariant(variant)));
+        expect(found).toEqual(expected);
+      }
+      await expect(session.runReference({ reference: 'bf16', passes: { 'h.0.attn.c_attn:fprop': 'nvfp4' }, options: {} }, stopAt(60))).rejects.toThrow('stopped');
+      // Half of the reference set is another policy's now: nothing may be compared with it.
+      expect(session.referenceRun).toBeNull();
+      await expect(session.runVariant(variants[0] ?? {})).rejects.toThrow('run the reference first');
+      expect(bitsOfRun(await session.runReference())).toEqual(reference);
+      expect(bitsOfRun(await session.runVariant(variants[0] ?? {}))).toEqual(expected[0]);
+    } finally {
+      session.dispose();
+    }
   });
 
   it('every GEMM of a linear in pieces of four rows', async () => {

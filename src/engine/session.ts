@@ -158,13 +158,16 @@ export class Session {
   async runReference(policy: Policy = this.#basePolicy, checkpoint?: Checkpoint): Promise<RunResult> {
     assert(policy.reference === this.#basePolicy.reference, 'runReference: the session was made for the other reference policy');
     const program = policy === this.#basePolicy ? this.#base : compileProgram(this.#values, policy, this.shape);
+    const resident = this.#resident(this.#current);
+    // A run that is cancelled halfway leaves no reference to compare with.
+    resident.run = null;
     const commands = this.#start();
     for (const step of program.steps) commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => false));
     for (const param of this.graph.params) commands.push(this.#compare(param.name, whole(this.#buffer(this.#reference, `dw:${param.name}`))));
     await this.#executor.run(commands, checkpoint);
     const { sums, loss, nonFiniteOperands } = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
     const run = { loss, sums, localError: null, nonFiniteOperands, executedSteps: program.steps.length };
-    this.#resident(this.#current).run = run;
+    resident.run = run;
     return run;
   }
 
