@@ -19,7 +19,7 @@ const { actions, view } = workbench;
 keepView(view, browserStorage());
 listenForKeys(actions, view);
 // Where the height is small the grid comes first (ux.md 6.5).
-if (!matchMedia('(min-height: 740px)').matches) view.setState({ dockOpen: false });
+if (!matchMedia('(min-height: 800px)').matches) view.setState({ dockOpen: false });
 
 /** Applies the address's plan once, then takes it out of the address: a reload must not undo later edits. */
 function openAddress(): void {

@@ -14,8 +14,8 @@ export function trioOf(predictedDeg: number | null, joint: JointResult | null): 
   const measuredDeg = result?.status === 'measured' ? result.angleDeg : null;
   const gap = predictedDeg === null || measuredDeg === null ? null : measuredDeg - predictedDeg;
   return {
-    predicted: predictedDeg === null ? 'not predicted' : formatDegrees(predictedDeg),
-    measured: result?.status === 'failed' ? `failed (${result.errorName})` : measuredDeg === null ? 'not yet' : formatDegrees(measuredDeg),
+    predicted: predictedDeg === null ? 'none' : formatDegrees(predictedDeg),
+    measured: result?.status === 'failed' ? 'failed' : measuredDeg === null ? 'not yet' : formatDegrees(measuredDeg),
     gap: gap === null ? '–' : signedDegrees(gap),
   };
 }

@@ -22,7 +22,7 @@ function ModelSection() {
   return (
     <section className="rail-section" aria-labelledby="setup-model">
       <h2 id="setup-model">Model</h2>
-      <p><strong>{name || 'none open'}</strong>{graph ? <span className="muted"> {graph.layers} layers × {graph.width}, {(parameters / 1e6).toPrecision(3)} M parameters</span> : null}</p>
+      <p><strong>{name || 'none open'}</strong>{graph ? <span className="muted small"> {graph.layers} layers × {graph.width}, {(parameters / 1e6).toPrecision(3)} M</span> : null}</p>
       {missing.length < 3 ? (
         <div className="intake">
           <ul>
@@ -36,7 +36,7 @@ function ModelSection() {
       ) : null}
       <div className="row">
         <button type="button" className="button small" disabled={running || opening} onClick={() => picker.current?.click()}>Choose files</button>
-        <span className="muted small">or drop them anywhere</span>
+        <span className="muted small">or drop anywhere</span>
         <input
           ref={picker} type="file" multiple accept=".json,.safetensors,.txt" className="visually-hidden" tabIndex={-1} aria-label="Model files"
           onChange={(event) => {
@@ -58,9 +58,9 @@ function RecipeSection() {
   return (
     <section className="rail-section" aria-labelledby="setup-recipe">
       <h2 id="setup-recipe">Recipe</h2>
-      <p><strong>NVFP4</strong> <span className="muted">both operands of a low GEMM pass in 4 bits, one scale a block of 16</span></p>
+      <p><strong>NVFP4</strong> <span className="muted small">4-bit operands, a scale for every 16</span></p>
       <label className="check"><input type="checkbox" checked={weights1d} disabled={running} onChange={(event) => actions.setOptions(event.target.checked ? { weights1d: true } : {})} /> 1D weight blocks</label>
-      <p className="muted small">1 × 16 blocks instead of 16 × 16 tiles: finer, but forward and input gradient then see two different roundings of one weight.</p>
+      <p className="muted small">1 × 16 instead of 16 × 16: finer, but forward and input gradient then round one weight differently.</p>
       <details>
         <summary>What is simulated, what is not</summary>
         <p className="small"><strong>Exact:</strong> every low operand is really rounded to its NVFP4 code, bit for bit in TransformerEngine&rsquo;s order of operations; the rest is BF16 mixed precision with FP32 accumulation.</p>
@@ -93,7 +93,7 @@ function RunSection() {
     <section className="rail-section" aria-labelledby="setup-probe">
       <h2 id="setup-probe">Probe</h2>
       <p>
-        {data.batches} batches × {data.sequences} × {data.tokens} tokens, seed {data.seed}{' '}
+        <span className="nowrap">{data.batches} × {data.sequences} × {data.tokens} tokens, seed {data.seed}</span>{' '}
         <button type="button" className="link" disabled={run !== null} aria-haspopup="dialog" onClick={() => view.setState({ dialog: 'data' })}>change</button>
       </p>
       <p className="muted small">
@@ -120,10 +120,9 @@ function RunSection() {
       {!checking && device && device.status !== 'ready' ? (
         <div className={device.status === 'software' ? 'callout callout-warn' : 'callout callout-error'}>
           <p><strong>{device.error?.name}</strong> {device.error?.message}</p>
-          <p>{device.error?.hint}</p>
+          {device.status === 'software' ? null : <p>{device.error?.hint}</p>}
           {device.status === 'software' ? <button type="button" className="button small" onClick={() => void actions.checkDevice(true)}>Use it anyway</button> : null}
           {device.status === 'absent' && device.error?.name === 'E-WRK-01' ? <button type="button" className="button small" onClick={() => void actions.checkDevice(device.isFallbackAdapter)}>Start it again</button> : null}
-          <p>Looking, editing and exporting work without it.</p>
         </div>
       ) : null}
       {checking ? <p className="muted small">Waiting for the GPU check.</p> : null}
