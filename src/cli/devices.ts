@@ -22,19 +22,15 @@ export class Devices {
     const known = this.#open.get(choice);
     if (known) return known;
     const gpu = await openNodeDevice(choice);
+    try {
+      say(`adapter: ${gpu.adapterName}${gpu.isFallback ? ' (software)' : ''}`);
+      refuseOther(choice, gpu);
+      await refuseWrong(gpu);
+    } catch (thrown) {
+      gpu.device.destroy();
+      throw thrown;
+    }
     this.#open.set(choice, gpu);
-    const software = gpu.isFallback ? ' (software)' : '';
-    say(`adapter: ${gpu.adapterName}${software}`);
-    // The environment may point the Vulkan loader at another driver than the one asked for.
-    if ((choice === 'native' && gpu.isFallback) || (choice === 'swiftshader' && !/swiftshader/i.test(`${gpu.adapterName} ${gpu.facts['architecture'] ?? ''}`))) {
-      throw new BendscopeError('E-GPU-12', `--adapter ${choice}: expected ${choice === 'native' ? 'a hardware adapter' : 'SwiftShader'}, got ${gpu.adapterName}${software}`, 'Unset VK_DRIVER_FILES, or use --adapter auto.');
-    }
-    const checks = await runSelfCheck(gpu);
-    const failed = checks.filter((check) => !check.passed);
-    const first = failed[0];
-    if (first) {
-      throw new BendscopeError('E-GPU-14', `This graphics driver gave wrong results in ${failed.length} of ${checks.length} checks (${first.name}: ${first.detail}). We will not measure with it.`, 'Use --adapter swiftshader, or another driver.');
-    }
     return gpu;
   }
 
@@ -42,4 +38,19 @@ export class Devices {
     for (const gpu of this.#open.values()) gpu.device.destroy();
     this.#open.clear();
   }
+}
+
+/** The environment may point the Vulkan loader at another driver than the one asked for. */
+function refuseOther(choice: AdapterChoice, gpu: Gpu): void {
+  const isSwiftShader = /swiftshader/i.test(`${gpu.adapterName} ${gpu.facts['architecture'] ?? ''}`);
+  if (choice === 'auto' || (choice === 'native' ? !gpu.isFallback : isSwiftShader)) return;
+  throw new BendscopeError('E-GPU-12', `--adapter ${choice}: expected ${choice === 'native' ? 'a hardware adapter' : 'SwiftShader'}, got ${gpu.adapterName}`, 'Unset VK_DRIVER_FILES, or use --adapter auto.');
+}
+
+async function refuseWrong(gpu: Gpu): Promise<void> {
+  const checks = await runSelfCheck(gpu);
+  const failed = checks.filter((check) => !check.passed);
+  const [first] = failed;
+  if (!first) return;
+  throw new BendscopeError('E-GPU-14', `This graphics driver gave wrong results in ${failed.length} of ${checks.length} checks (${first.name}: ${first.detail}). We will not measure with it.`, 'Use --adapter swiftshader, or another driver.');
 }

@@ -5,7 +5,7 @@
 import { toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
 import { commandHelp, generalHelp, parseFlags, unknownCommand, USAGE_ERROR, type CommandSpec, type Flags } from './command-line';
-import { Devices } from './devices';
+import { ADAPTERS, Devices } from './devices';
 import { gradient, GRADIENT } from './gradient';
 import { probe, PROBE } from './probe';
 import { quantize, QUANTIZE } from './quantize';
@@ -47,7 +47,9 @@ export async function main(argv: readonly string[], devices?: Devices): Promise<
       process.stdout.write(commandHelp(command.spec));
       return 0;
     }
-    await command.run(parseFlags(command.spec, rest), own);
+    const flags = parseFlags(command.spec, rest);
+    flags.oneOf('adapter', ADAPTERS);
+    await command.run(flags, own);
     return 0;
   } catch (thrown) {
     const error = toPlainError(thrown);
