@@ -1,6 +1,7 @@
 /**
  * The tooltip of a cell: one sentence, then the figures in their fixed order (ux.md 3.6). It comes on hover and on
- * keyboard focus, stays while the pointer is on it, and goes with Esc (WCAG 1.4.13).
+ * keyboard focus, stays while the pointer is on it, and goes with Esc or a click (WCAG 1.4.13). It stands beside the grid,
+ * so that it hides no cell, and takes the pointer only after the hand has rested, so that it is never in the way.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Plan } from '../../allocate/plan';
@@ -10,40 +11,66 @@ import { useFacts, useView } from '../workbench';
 import { siteFigures, siteShapes } from './site-figures';
 import { siteName } from './site-names';
 
-const HIDE_AFTER_MS = 140;
+const FIRST_AFTER_MS = 60;
+/** While one is shown another cell has to be meant, so that the way to the tooltip may cross cells. */
+const NEXT_AFTER_MS = 160;
+const HIDE_AFTER_MS = 180;
+const RESTED_AFTER_MS = 500;
 
 export function CellTooltip({ plan, focused }: { readonly plan: Plan; readonly focused: SiteId | null }) {
   const hovered = useView((v) => v.hovered);
   const dragging = useView((v) => v.preview !== null);
   const [inside, setInside] = useState(false);
-  const wanted = hovered ?? focused;
   const [shown, setShown] = useState<SiteId | null>(null);
   const [dismissed, setDismissed] = useState<SiteId | null>(null);
+  const [rested, setRested] = useState(false);
+  const wanted = hovered ?? focused;
+  const isOpen = shown !== null && shown !== dismissed;
 
   useEffect(() => {
-    if (wanted !== null) {
+    if (inside || wanted === shown) return;
+    const wait = wanted === null ? HIDE_AFTER_MS : isOpen ? NEXT_AFTER_MS : FIRST_AFTER_MS;
+    const timer = setTimeout(() => {
       setShown(wanted);
-      return;
-    }
-    setDismissed(null);
-    if (inside) return;
-    const timer = setTimeout(() => setShown(null), HIDE_AFTER_MS);
+      setDismissed(null);
+      setRested(false);
+    }, wait);
     return () => clearTimeout(timer);
-  }, [wanted, inside]);
+  }, [wanted, inside, shown, isOpen]);
   useEffect(() => {
+    if (hovered === null || hovered !== shown) return;
+    const timer = setTimeout(() => setRested(true), RESTED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [hovered, shown]);
+  useEffect(() => {
+    const dismiss = (): void => setDismissed(shown);
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape') setDismissed(shown);
+      if (event.key === 'Escape') dismiss();
     };
-    // Captured: the grid may keep the key for itself.
+    // Captured: the grid may keep the key for itself. A click selects, and the inspector then says the same.
+    const onDown = (event: PointerEvent): void => {
+      if (!(event.target instanceof Element && event.target.closest('.tip'))) dismiss();
+    };
     window.addEventListener('keydown', onKey, true);
-    return () => window.removeEventListener('keydown', onKey, true);
+    window.addEventListener('pointerdown', onDown, true);
+    return () => {
+      window.removeEventListener('keydown', onKey, true);
+      window.removeEventListener('pointerdown', onDown, true);
+    };
   }, [shown]);
 
-  if (shown === null || shown === dismissed || dragging) return null;
-  return <Tip id={shown} plan={plan} onInside={setInside} />;
+  if (shown === null || !isOpen || dragging) return null;
+  return <Tip id={shown} plan={plan} isInteractive={rested} onInside={setInside} />;
 }
 
-function Tip({ id, plan, onInside }: { readonly id: SiteId; readonly plan: Plan; readonly onInside: (inside: boolean) => void }) {
+interface TipProps {
+  readonly id: SiteId;
+  readonly plan: Plan;
+  readonly isInteractive: boolean;
+  onInside(inside: boolean): void;
+}
+
+function Tip({ id, plan, isInteractive, onInside }: TipProps) {
   const facts = useFacts((f) => f);
   const ref = useRef<HTMLDivElement | null>(null);
   const [place, setPlace] = useState<{ left: number; top: number } | null>(null);
@@ -51,9 +78,10 @@ function Tip({ id, plan, onInside }: { readonly id: SiteId; readonly plan: Plan;
     const cell = document.querySelector(`[data-site="${CSS.escape(id)}"]`)?.getBoundingClientRect();
     const tip = ref.current?.getBoundingClientRect();
     if (!cell || !tip) return;
-    const right = cell.right + 10 + tip.width < window.innerWidth;
+    const grid = document.querySelector('.heat-grid')?.getBoundingClientRect();
+    const beside = Math.min((grid?.right ?? cell.right) + 14, window.innerWidth - tip.width - 8);
     setPlace({
-      left: right ? cell.right + 8 : Math.max(8, cell.left - tip.width - 8),
+      left: beside > cell.right + 4 ? beside : Math.max(8, cell.left - tip.width - 14),
       top: Math.max(56, Math.min(window.innerHeight - tip.height - 34, cell.top - 24)),
     });
   }, [id]);
@@ -62,7 +90,7 @@ function Tip({ id, plan, onInside }: { readonly id: SiteId; readonly plan: Plan;
   const result = facts.sites[id];
   const data = facts.provenance ?? facts.data;
   return (
-    <div ref={ref} className="tip" role="tooltip" style={place ?? { visibility: 'hidden' }} onPointerEnter={() => onInside(true)} onPointerLeave={() => onInside(false)}>
+    <div ref={ref} className="tip" role="tooltip" style={{ ...(place ?? { visibility: 'hidden' }), pointerEvents: isInteractive ? 'auto' : 'none' }} onPointerEnter={() => onInside(true)} onPointerLeave={() => onInside(false)}>
       <p className="tip-name">{siteName(graph, id)}</p>
       <p className="tip-shapes">{siteShapes(graph, id, data.sequences, data.tokens)}</p>
       {result?.status === 'measured' ? (

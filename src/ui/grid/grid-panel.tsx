@@ -5,14 +5,14 @@ import type { Graph } from '../../graph/types';
 import type { Plan } from '../../allocate/plan';
 import { BudgetBar } from '../budget/budget-bar';
 import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
-import { cellSize, heatLayout } from '../charts/heat-layout';
+import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
 import { Heatmap } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
 import { useFacts, usePlans, useView } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
 import { CellTooltip } from './cell-tooltip';
-import { gridModel, heatCells } from './grid-model';
+import { gridModel, heatCells, type GridModel } from './grid-model';
 import { GridTools } from './grid-tools';
 import { HeatGrid } from './heat-grid';
 import { siteShort } from './site-names';
@@ -50,10 +50,11 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
         <h2>Gradient bending</h2>
         <Ribbon />
       </header>
-      <GridTools subtitle={measuring === null ? 'Degrees between the NVFP4 and the BF16 gradient, one cell low at a time' : `Measuring ${siteShort(graph, measuring)}`} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <GridTools subtitle={measuring === null ? 'Angle to the BF16 gradient if only that cell is NVFP4' : `Measuring ${siteShort(graph, measuring)}`} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
       <div className="grid-stage" ref={stage}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>
+            <Crosshair model={model} layout={layout} />
             <Heatmap layout={layout} cells={cells} colourMap={palette} />
             <HeatGrid model={model} layout={layout} plan={plan} onFocusCell={setFocused} openMenu={(id, x, y) => setMenu({ id, x, y })} />
             <MarginalBars graph={graph} model={model} layout={layout} />
@@ -65,6 +66,21 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
       {menu !== null ? <CellMenu {...menu} plan={plan} model={model} onClose={closeMenu} /> : null}
       <Announcer />
     </section>
+  );
+}
+
+/** The hovered cell's row and layer, lit at their labels and around the cells between. */
+function Crosshair({ model, layout }: { readonly model: GridModel; readonly layout: HeatLayout }) {
+  const hovered = useView((v) => v.hovered);
+  const row = hovered === null ? -1 : model.rows.findIndex((r) => r.sites.some((site) => site.id === hovered));
+  const column = model.rows[row]?.sites.findIndex((site) => site.id === hovered) ?? -1;
+  if (row < 0 || column < 0) return null;
+  const bottom = (layout.rowY[model.rows.length - 1] ?? 0) + layout.cellHeight;
+  return (
+    <>
+      <div className="crosshair" style={{ left: 0, top: (layout.rowY[row] ?? 0) - 1, width: layout.right + 1, height: layout.cellHeight + 1 }} />
+      <div className="crosshair" style={{ left: layout.columnX(column) - 1, top: layout.headerHeight - 24, width: layout.cellWidth + 1, height: bottom - layout.headerHeight + 25 }} />
+    </>
   );
 }
 

@@ -93,9 +93,9 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
         return (
           <div key={`${row.group}:${row.pass}`} role="row" aria-rowindex={r + 2} className="grid-row">
             <div role="rowheader" aria-colindex={1} className="grid-head grid-head-row" style={{ left: 0, top, width: layout.labelWidth - 8, height: layout.cellHeight }}>
-              <button type="button" {...at(r, -1)} aria-label={`${row.groupLabel.long}, ${row.passLabel.long}: select the row`} title={`${row.groupLabel.long}, ${row.passLabel.long}`} onFocus={headerFocus(r, -1)}
+              <button type="button" {...at(r, -1)} aria-label={`${row.groupLabel.short} ${row.passLabel.long}, ${row.groupLabel.long}: select the row`} title={`${row.groupLabel.long}, ${row.passLabel.long}`} onFocus={headerFocus(r, -1)}
                 onClick={() => select(row.sites.map((site) => site.id))}>
-                <span className="grid-group">{first ? row.groupLabel.short : ''}</span>
+                <span className="grid-group">{first ? row.groupLabel.short : ''}</span>{' '}
                 <span className="grid-pass">{row.passLabel.long}</span>
               </button>
             </div>

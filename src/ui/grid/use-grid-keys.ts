@@ -25,11 +25,13 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
   const shape = { rows: model.rows.length + (model.fixed.length > 0 ? 1 : 0), columns: model.columns, page: 3 };
   const siteAt = ({ row, column }: Position): SiteId | null => model.rows[row]?.sites[column]?.id ?? null;
 
-  /** The cells a key acts on: the selection when it holds the focused cell, else the focused cell alone. */
+  /** The cells a key acts on: those of a focused header; the selection when it holds the focused cell; else that cell alone. */
   const targets = (): SiteId[] => {
     const { selection } = view.getState();
+    if (active.row < 0) return columnSites(model, active.column);
+    if (active.column < 0) return model.rows[active.row]?.sites.map((site) => site.id) ?? [];
     const id = siteAt(active);
-    if (id === null) return [...selection];
+    if (id === null) return [];
     return selection.has(id) ? [...selection] : [id];
   };
   const goTo = (id: SiteId): void => {
