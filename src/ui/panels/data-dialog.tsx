@@ -1,4 +1,4 @@
-/** Calibration: which text, how many windows, which seed. Other text means other results, so Apply says what happens. */
+/** Calibration: which text, how many windows, which seed. Other text means other results, so the dialog says what happens. */
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { useActions, useFacts } from '../workbench';
 import type { FactsState } from '../../state';
@@ -71,7 +71,7 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
         <p className="muted small">Angles belong to their text: with another one the grid starts empty, and coming back brings the old angles back.</p>
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>Cancel</button>
-          <button type="submit" className="button" disabled={state === 'busy'}>{state === 'busy' ? 'Reading' : 'Apply'}</button>
+          <button type="submit" className="button" disabled={state === 'busy'}>{state === 'busy' ? 'Reading' : 'Use this text'}</button>
         </div>
       </form>
     </Modal>

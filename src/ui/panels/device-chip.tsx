@@ -1,7 +1,7 @@
 /** The device chip: what the start-up check says, and behind it adapter facts, every check, a report to copy. */
 import { useActions, useFacts } from '../workbench';
 import { CopyButton } from './copy-button';
-import { deviceReport, deviceWords } from './device-words';
+import { adapterFacts, deviceReport, deviceWords } from './device-words';
 import { Disclosure } from './disclosure';
 
 const MARKS = { busy: '◌', ok: '●', warn: '▲', error: '✕' } as const;
@@ -31,7 +31,7 @@ export function DeviceChip() {
           </div>
           {device && Object.keys(device.facts).length > 0 ? (
             <dl className="pairs">
-              {Object.entries(device.facts).filter(([, value]) => value !== '').map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+              {adapterFacts(device).map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
             </dl>
           ) : null}
           {device && device.checks.length > 0 ? (

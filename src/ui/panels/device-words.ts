@@ -1,4 +1,5 @@
 /** The device chip in words, and its report as text to paste into an issue. */
+import { formatBytes } from '../../base/units';
 import { APP_VERSION } from '../../base/version';
 import type { FactsState } from '../../state';
 
@@ -18,7 +19,7 @@ export function deviceWords(device: Device, checking: boolean): DeviceWords {
   const passed = device.checks.filter((check) => check.passed).length;
   switch (device.status) {
     case 'ready':
-      return { tone: 'ok', chip: `GPU checked: ${device.device}`, title: `${passed} of ${device.checks.length} checks passed on ${device.device}.` };
+      return { tone: 'ok', chip: `GPU checked: ${device.device}${device.isFallbackAdapter ? ' (software)' : ''}`, title: `${passed} of ${device.checks.length} checks passed on ${device.device}.` };
     case 'software':
       return { tone: 'warn', chip: 'Software GPU', title: 'Only a software adapter was found.' };
     case 'refused':
@@ -26,6 +27,13 @@ export function deviceWords(device: Device, checking: boolean): DeviceWords {
     case 'absent':
       return { tone: 'error', chip: device.error?.name === 'E-WRK-01' ? 'Worker stopped' : 'No GPU', title: 'No GPU to measure with.' };
   }
+}
+
+/** The adapter's facts worth a line, sizes as people read them. */
+export function adapterFacts(device: NonNullable<Device>): readonly (readonly [string, string])[] {
+  return Object.entries(device.facts)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => [name, name.startsWith('largest') && /^\d+$/.test(value) ? formatBytes(Number(value)) : value]);
 }
 
 /** Everything the check found, one line each. */
@@ -36,7 +44,7 @@ export function deviceReport(device: Device): string {
     `status: ${device.status}`,
     `device: ${device.device}${device.isFallbackAdapter ? ' (software)' : ''}`,
     ...(device.error ? [`error: ${device.error.name}: ${device.error.message} ${device.error.hint}`.trimEnd()] : []),
-    ...Object.entries(device.facts).filter(([, value]) => value !== '').map(([name, value]) => `${name}: ${value}`),
+    ...adapterFacts(device).map(([name, value]) => `${name}: ${value}`),
     ...device.checks.map((check) => `${check.passed ? 'pass' : 'FAIL'}  ${check.name}: ${check.detail}`),
   ].join('\n');
 }

@@ -1,11 +1,10 @@
 /** Dock: where the figures come from. Last run, floor, reference losses, bytes, provenance; then every notice. */
 import { formatBytes, formatDegrees } from '../../base/units';
 import { provenanceOf } from '../../state';
-import { useActions, useFacts } from '../workbench';
+import { useFacts } from '../workbench';
 
 export function LogPanel() {
   const facts = useFacts((f) => f);
-  const actions = useActions();
   const provenance = provenanceOf(facts);
   const rows: readonly (readonly [string, string])[] = [
     ['last run', facts.run ? `${facts.run.kind === 'probe' ? 'probe' : 'joint measurement'} ${facts.run.status}` : facts.lastRun || 'none in this session'],
@@ -34,8 +33,7 @@ export function LogPanel() {
           <ul className="log-notices">
             {facts.notices.map((notice) => (
               <li key={notice.id}>
-                <span className={notice.kind === 'error' ? 'error' : notice.kind === 'warning' ? 'warn' : ''}>{notice.name ? <strong>{notice.name} </strong> : null}{notice.message}</span> <span className="muted">{notice.hint}</span>{' '}
-                <button type="button" className="link" onClick={() => actions.dismiss(notice.id)}>dismiss</button>
+                <span className={notice.kind === 'error' ? 'error' : notice.kind === 'warning' ? 'warn' : ''}>{notice.name ? <strong>{notice.name} </strong> : null}{notice.message}</span> <span className="muted">{notice.hint}</span>
               </li>
             ))}
           </ul>

@@ -28,7 +28,22 @@ export function NoticeCard({ notice }: { readonly notice: Notice }) {
   );
 }
 
+/** The newest few; the log holds them all. */
+const SHOWN = 3;
+
 export function Notices() {
   const notices = useFacts((f) => f.notices);
-  return <div className="notices">{notices.map((notice) => <NoticeCard key={notice.id} notice={notice} />)}</div>;
+  const { dismiss } = useActions();
+  const hidden = Math.max(0, notices.length - SHOWN);
+  return (
+    <div className="notices">
+      {notices.length > 1 ? (
+        <p className="notices-all small">
+          {hidden > 0 ? <span>{hidden} more in the log</span> : null}
+          <button type="button" className="button small" onClick={() => notices.forEach((notice) => dismiss(notice.id))}>Dismiss all</button>
+        </p>
+      ) : null}
+      {notices.slice(-SHOWN).map((notice) => <NoticeCard key={notice.id} notice={notice} />)}
+    </div>
+  );
 }

@@ -73,8 +73,8 @@ export function BaselineList() {
           <li key={baseline.id}>
             <span className="baseline-name">{baseline.plan.name}</span>
             <button type="button" className="button quiet small" disabled={!plan} aria-label={`Apply ${baseline.plan.name}`} title="Take it over as the current plan (one undo step; locked cells stay)" onClick={() => actions.applyBaseline(baseline.id)}>Apply</button>
-            <button type="button" className="button quiet small" disabled={!ready || baseline.id === 'all-high'} aria-label={`Verify ${baseline.plan.name} jointly`} title={baseline.id === 'all-high' ? 'It is the reference itself: 0 degrees' : 'Measure it jointly'} onClick={() => void actions.verifyJointly(baseline.plan)}>
-              {jointOf(facts, baseline.plan) ? 'Verified' : 'Verify'}
+            <button type="button" className="button quiet small" disabled={!ready || baseline.id === 'all-high'} aria-label={`Verify ${baseline.plan.name} jointly${jointOf(facts, baseline.plan) ? ' again' : ''}`} title={baseline.id === 'all-high' ? 'It is the reference itself: 0 degrees' : 'Measure it jointly'} onClick={() => void actions.verifyJointly(baseline.plan)}>
+              {jointOf(facts, baseline.plan) ? 'Again' : 'Verify'}
             </button>
           </li>
         ))}

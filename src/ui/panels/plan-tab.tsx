@@ -2,11 +2,10 @@
 import { useState } from 'react';
 import { formatOf } from '../../allocate/cost';
 import { differences } from '../../allocate/plan';
-import { formatDegrees, formatPercent } from '../../base/units';
+import { formatDegrees, significant } from '../../base/units';
 import { baselinesOf, jointOf, sitesOf, totalsOf } from '../../state';
 import { siteShort } from '../grid/site-names';
 import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
-import { signedDegrees } from './figures-trio';
 
 function Notes({ notes }: { readonly notes: string }) {
   const actions = useActions();
@@ -26,6 +25,10 @@ function Notes({ notes }: { readonly notes: string }) {
   );
 }
 
+function signed(x: number, format: (x: number) => string): string {
+  return x === 0 ? '0' : `${x > 0 ? '+' : '−'}${format(Math.abs(x))}`;
+}
+
 export function PlanTab() {
   const facts = useFacts((f) => f);
   const { view } = useWorkbench();
@@ -40,8 +43,8 @@ export function PlanTab() {
     <div className="plan-tab">
       <h3>{plan.name} against the baselines</h3>
       <div className="scroll" tabIndex={0} role="region" aria-label="Differences to the baselines">
-        <table className="table">
-          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">HP work</th><th scope="col" className="number">predicted</th><th scope="col" className="number">measured</th></tr></thead>
+        <table className="table differences">
+          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">HP work, %</th><th scope="col" className="number">predicted, deg</th><th scope="col" className="number">measured, deg</th></tr></thead>
           <tbody>
             {baselinesOf(facts).map((baseline) => {
               const other = totalsOf(facts, baseline.plan);
@@ -51,11 +54,11 @@ export function PlanTab() {
               const both = measured?.status === 'measured' && joint?.status === 'measured' ? measured.angleDeg - joint.angleDeg : null;
               return (
                 <tr key={baseline.id}>
-                  <th scope="row" className="wrap">{baseline.plan.name}</th>
+                  <th scope="row">{baseline.plan.name}</th>
                   <td className="number">{differences(all, shown.formats, baseline.plan.formats).length}</td>
-                  <td className="number">{work === null ? '–' : `${work > 0 ? '+' : ''}${formatPercent(work)}`}</td>
-                  <td className="number">{predicted === null ? '–' : signedDegrees(predicted)}</td>
-                  <td className="number">{both === null ? '–' : signedDegrees(both)}</td>
+                  <td className="number">{work === null ? '–' : signed(100 * work, (x) => x.toFixed(1))}</td>
+                  <td className="number">{predicted === null ? '–' : signed(predicted, significant)}</td>
+                  <td className="number">{both === null ? '–' : signed(both, significant)}</td>
                 </tr>
               );
             })}
