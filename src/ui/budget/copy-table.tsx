@@ -20,7 +20,7 @@ export function CopyTable({ caption, columns, rows }: CopyTableProps) {
   };
   return (
     <div className="dock-table" tabIndex={0} role="region" aria-label={caption}>
-      <button type="button" className="button quiet" onClick={copy}>{copied ? 'Copied' : 'Copy as CSV'}</button>
+      <button type="button" className="button" onClick={copy}>{copied ? 'Copied' : 'Copy as CSV'}</button>
       <table>
         <caption>{caption}</caption>
         <thead><tr>{columns.map((c) => <th key={c} scope="col">{c}</th>)}</tr></thead>

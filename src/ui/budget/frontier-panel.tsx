@@ -5,8 +5,9 @@ import { baselinesOf, frontierOf, jointOf, totalsOf, type FactsState } from '../
 import type { Plan } from '../../allocate/plan';
 import { FrontierChart, type ChartPlan } from '../charts/frontier-chart';
 import { useBox } from '../charts/use-box';
-import { useActions, useFacts, usePlans } from '../workbench';
+import { useFacts, usePlans } from '../workbench';
 import { CopyTable } from './copy-table';
+import { pointForShare, useBudget } from './use-budget';
 import './dock.css';
 
 function chartPlan(facts: FactsState, id: string, plan: Plan, current: boolean): ChartPlan | null {
@@ -19,7 +20,7 @@ function chartPlan(facts: FactsState, id: string, plan: Plan, current: boolean):
 export function FrontierPanel() {
   const facts = useFacts((f) => f);
   const { plan, shown } = usePlans();
-  const actions = useActions();
+  const budget = useBudget();
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   if (!plan || !shown || !facts.graph) return <p className="empty">Open a model to see its frontier.</p>;
@@ -30,12 +31,9 @@ export function FrontierPanel() {
     <section className="dock-chart" aria-label="Frontier">
       <div className="dock-side">
         <p><span className="key hollow" aria-hidden="true" /> predicted <span className="key filled" aria-hidden="true" /> measured <span className="key rule" aria-hidden="true" /> best plan at each budget</p>
-        <p className="muted">Squared tangents add, the floor once; the joint probe decides.</p>
+        <p className="muted">Drag on the chart to move the plan along the line. Squared tangents add, the floor once; the joint probe decides.</p>
         {frontier && frontier.unpredicted.length > 0 && <p className="muted">{frontier.unpredicted.length} sites have no measurement and stay as they are.</p>}
-        <button type="button" className="button quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
-        <div className="apply">
-          {baselinesOf(facts).map((b) => <button key={b.id} type="button" className="button quiet" onClick={() => actions.applyBaseline(b.id)}>Apply: {b.plan.name}</button>)}
-        </div>
+        <button type="button" className="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
       </div>
       {asTable ? (
         <CopyTable
@@ -48,7 +46,16 @@ export function FrontierPanel() {
           ])}
         />
       ) : (
-        <div className="dock-plot" ref={ref}>{box.width > 0 && <FrontierChart width={box.width} height={box.height} frontier={line} plans={plans} />}</div>
+        <div className="dock-plot" ref={ref}>
+          {box.width > 0 ? (
+            <FrontierChart
+              width={box.width} height={box.height} frontier={line} plans={plans}
+              onDrag={(cost) => frontier && budget.moveTo(pointForShare(frontier, cost).index)}
+              onDrop={() => budget.commit((f, index) => `spend at most ${formatPercent((f.points[index]?.cost ?? 0) / f.totalCost)}`)}
+              onCancel={budget.cancel}
+            />
+          ) : null}
+        </div>
       )}
     </section>
   );

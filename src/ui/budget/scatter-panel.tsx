@@ -20,8 +20,8 @@ function scatterPoints(graph: Graph | null, sites: FactsState['sites']): Scatter
   if (!graph) return [];
   return Object.entries(sites).flatMap(([id, result]) => {
     const site = findSite(graph, id);
-    if (!site || result.status !== 'measured' || result.localError === null || result.localError <= 0 || result.relativeShift <= 0) return [];
-    return [{ id, name: nameOf(graph, id), pass: site.pass, localError: result.localError, relativeShift: result.relativeShift }];
+    if (!site || result.status !== 'measured' || result.localError === null || result.localError <= 0 || result.relativeShift <= 0 || result.cleanAngleDeg <= 0) return [];
+    return [{ id, name: nameOf(graph, id), pass: site.pass, localError: result.localError, relativeShift: result.relativeShift, angleDeg: result.cleanAngleDeg }];
   });
 }
 
@@ -45,7 +45,7 @@ export function ScatterPanel() {
   return (
     <section className="dock-chart" aria-label="Local error against bending">
       <div className="dock-side">
-        <p>
+        <p className="shape-keys">
           {(Object.keys(PASS_SHAPES) as ScatterPoint['pass'][]).map((pass) => <span key={pass} className={`shape-key ${pass}`}>{PASS_SHAPES[pass].name}</span>)}
         </p>
         <p className="muted">{allPairs.length > 0 ? `${allPairs.length} pairs of sites have local errors within 20 % and shifts more than 10x apart.` : 'No pair of sites has local errors within 20 % and shifts more than 10x apart.'}</p>
@@ -57,10 +57,10 @@ export function ScatterPanel() {
             </li>
           ))}
         </ol>
-        <button type="button" className="button quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
+        <button type="button" className="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
       </div>
       {asTable ? (
-        <CopyTable caption="Sites: local error and shift" columns={['site', 'pass', 'local error', 'relative shift']} rows={points.map((p) => [p.id, PASS_SHAPES[p.pass].name, significant(p.localError), significant(p.relativeShift)])} />
+        <CopyTable caption="Sites: local error, bending and shift" columns={['site', 'pass', 'local error', 'bending, deg', 'relative shift']} rows={points.map((p) => [p.id, PASS_SHAPES[p.pass].name, significant(p.localError), significant(p.angleDeg), significant(p.relativeShift)])} />
       ) : (
         <div className="dock-plot" ref={ref}>
           {box.width > 0 && points.length > 0 && (

@@ -2,7 +2,8 @@
  * Cost against bending: the solver's frontier as a line, plans as points. Hollow is predicted, filled is measured, and a
  * hair joins the two of one plan. x is linear in percent of HP GEMM work, y is log degrees. A function of its props.
  */
-import { line, scaleLinear, scaleLog } from 'd3';
+import { curveStepAfter, line, scaleLinear, scaleLog } from 'd3';
+import type { PointerEvent } from 'react';
 import { logDomain, logTicks, tickLabel } from './scales';
 
 export interface ChartPlan {
@@ -21,25 +22,40 @@ export interface FrontierChartProps {
   readonly frontier: readonly { readonly cost: number; readonly angleDeg: number }[];
   readonly plans: readonly ChartPlan[];
   readonly onHover?: (id: string | null) => void;
+  /** The hand moves the plan along the line: cost 0..1 under the pointer. Its key twin is the budget slider. */
+  readonly onDrag?: (cost: number) => void;
+  readonly onDrop?: () => void;
+  readonly onCancel?: () => void;
 }
 
 const MARGIN = { top: 14, right: 118, bottom: 34, left: 52 };
 /** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
 const LEAST_DEG = 0.01;
 
-export function FrontierChart({ width, height, frontier, plans, onHover }: FrontierChartProps) {
+export function FrontierChart({ width, height, frontier, plans, onHover, onDrag, onDrop, onCancel }: FrontierChartProps) {
   const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
   const angles = [...frontier.map((p) => p.angleDeg), ...plans.flatMap((p) => [p.predictedDeg, p.measuredDeg])].filter((a): a is number => a !== null && a > LEAST_DEG);
   const domain = logDomain(angles);
   const x = scaleLinear([0, 1], [0, inner.width]);
   const y = scaleLog(domain, [inner.height, 0]).clamp(true);
   const at = (angleDeg: number): number => y(Math.max(angleDeg, domain[0]));
-  const path = line<{ cost: number; angleDeg: number }>().x((p) => x(p.cost)).y((p) => at(p.angleDeg))([...frontier]);
+  // Between two plans the cheaper one is the best there is: a staircase.
+  const path = line<{ cost: number; angleDeg: number }>().x((p) => x(p.cost)).y((p) => at(p.angleDeg)).curve(curveStepAfter)([...frontier]);
+  const costAt = (event: PointerEvent<SVGSVGElement>): number => Math.min(1, Math.max(0, x.invert(event.clientX - event.currentTarget.getBoundingClientRect().left - MARGIN.left)));
   const labels = placeLabels(plans.map((p) => ({ id: p.id, y: at(p.measuredDeg ?? p.predictedDeg ?? domain[0]), x: x(p.cost) })), inner.height);
   return (
-    <svg width={width} height={height} className="chart" role="img" aria-label={`Frontier: bending against HP GEMM work, ${plans.length} plans`}>
+    <svg
+      width={width} height={height} className={onDrag ? 'chart chart-drag' : 'chart'} role="img" aria-label={`Frontier: bending against HP GEMM work, ${plans.length} plans`}
+      onPointerDown={(event) => {
+        if (!onDrag || event.button !== 0) return;
+        holdPointer(event.currentTarget, event.pointerId, onCancel);
+        onDrag(costAt(event));
+      }}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && onDrag?.(costAt(event))}
+      onPointerUp={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && onDrop?.()}
+    >
       <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
-        {logTicks(domain, 2).map((tick) => (
+        {logTicks(domain, inner.height > 90 ? 2.8 : 2).map((tick) => (
           <g key={tick.value} transform={`translate(0,${y(tick.value)})`}>
             <line x2={inner.width} className={tick.major ? 'grid-line' : 'grid-line minor'} />
             <text x={-8} y={4} textAnchor="end" className="tick">{tickLabel(tick.value)}</text>
@@ -70,6 +86,19 @@ export function FrontierChart({ width, height, frontier, plans, onHover }: Front
       </g>
     </svg>
   );
+}
+
+/** Captures the pointer until it is released; Esc lets go of it and cancels. */
+function holdPointer(element: SVGSVGElement, pointerId: number, onCancel: (() => void) | undefined): void {
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    element.releasePointerCapture(pointerId);
+    onCancel?.();
+  };
+  element.setPointerCapture(pointerId);
+  window.addEventListener('keydown', onKey, true);
+  element.addEventListener('lostpointercapture', () => window.removeEventListener('keydown', onKey, true), { once: true });
 }
 
 /** Label heights that keep 13 px apart where points are near each other in x. */
