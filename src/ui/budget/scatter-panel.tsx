@@ -38,7 +38,11 @@ export function ScatterPanel() {
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   const points = useMemo(() => scatterPoints(graph, sites), [graph, sites]);
-  const allPairs = useMemo(() => tellingPairs(points), [points]);
+  // Below noise a ratio of shifts says nothing.
+  const allPairs = useMemo(() => tellingPairs(points.filter(({ id }) => {
+    const result = sites[id];
+    return result?.status === 'measured' && !result.belowNoise;
+  })), [points, sites]);
   const pairs = distinctPairs(allPairs, NAMED_PAIRS);
   if (!graph) return <p className="empty">Open a model to see its sites.</p>;
   const select = (id: string): void => view.setState({ primary: id, selection: new Set([id]) });

@@ -84,7 +84,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
   const ink = fill === null ? undefined : inkOn(fill);
   const roomy = w >= 50;
   // Patterns leave the mark's place free.
-  const aside = roomy ? 22 : 0;
+  const aside = roomy ? 30 : 0;
   const sign = cell.state === 'value' ? null : SIGNS[cell.state];
   return (
     <g opacity={cell.dimmed ? 0.22 : 1}>
@@ -107,7 +107,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
           {cellFigure(cell.angleDeg ?? 0)}
         </text>
       ) : null}
-      {cell.locked ? <circle cx={x + w - 4} cy={y + 4.5} r="2.6" className="heat-lock" /> : null}
+      {cell.locked ? <circle cx={roomy ? x + 25 : x + w - 4} cy={roomy ? y + h / 2 : y + 4.5} r="2.8" className="heat-lock" /> : null}
     </g>
   );
 });

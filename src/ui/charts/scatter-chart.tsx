@@ -12,6 +12,8 @@ export interface ScatterPoint {
   readonly pass: 'fprop' | 'dgrad' | 'wgrad';
   readonly localError: number;
   readonly relativeShift: number;
+  /** Clean angle. */
+  readonly angleDeg: number;
 }
 
 export interface ScatterChartProps {
@@ -34,12 +36,12 @@ const MARGIN = { top: 16, right: 16, bottom: 34, left: 58 };
 export function ScatterChart({ width, height, points, pairs, highlighted, onHover, onSelect }: ScatterChartProps) {
   const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
   const domainX = logDomain(points.map((p) => p.localError));
-  const domainY = logDomain(points.map((p) => p.relativeShift));
+  const domainY = logDomain(points.map((p) => p.angleDeg));
   const x = scaleLog(domainX, [0, inner.width]).clamp(true);
   const y = scaleLog(domainY, [inner.height, 0]).clamp(true);
   const byId = new Map(points.map((p) => [p.id, p]));
   return (
-    <svg width={width} height={height} className="chart" role="img" aria-label={`Local error against gradient shift, ${points.length} sites`}>
+    <svg width={width} height={height} className="chart" role="img" aria-label={`Local error against bending, ${points.length} sites`}>
       <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
         {logTicks(domainY, 2).map((tick) => (
           <g key={tick.value} transform={`translate(0,${y(tick.value)})`}>
@@ -55,19 +57,19 @@ export function ScatterChart({ width, height, points, pairs, highlighted, onHove
         ))}
         <line x2={inner.width} y1={inner.height} y2={inner.height} className="axis" />
         <line y2={inner.height} className="axis" />
-        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">local error of the pass, |q - x|^2 / |x|^2 (log)</text>
-        <text x={-MARGIN.left + 2} y={-5} className="axis-title">relative shift of the gradient, |d| / |g| (log)</text>
+        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">local error of the pass, |q − x|² / |x|² (log)</text>
+        <text x={-MARGIN.left + 2} y={-5} className="axis-title">bending, deg (log)</text>
         {pairs.map((pair) => {
           const a = byId.get(pair.strong);
           const b = byId.get(pair.weak);
           if (!a || !b) return null;
-          return <line key={pair.strong} className="pair" x1={x(a.localError)} y1={y(a.relativeShift)} x2={x(b.localError)} y2={y(b.relativeShift)} />;
+          return <line key={pair.strong} className="pair" x1={x(a.localError)} y1={y(a.angleDeg)} x2={x(b.localError)} y2={y(b.angleDeg)} />;
         })}
         {points.map((p) => (
           <path
             key={p.id}
             d={symbol(PASS_SHAPES[p.pass].type, p.id === highlighted ? 110 : 42)() ?? ''}
-            transform={`translate(${x(p.localError)},${y(p.relativeShift)})`}
+            transform={`translate(${x(p.localError)},${y(p.angleDeg)})`}
             className={`point ${p.pass}${p.id === highlighted ? ' highlighted' : ''}`}
             onPointerEnter={() => onHover?.(p.id)}
             onPointerLeave={() => onHover?.(null)}
@@ -76,6 +78,19 @@ export function ScatterChart({ width, height, points, pairs, highlighted, onHove
             <title>{p.name}</title>
           </path>
         ))}
+        {pairs.map((pair, i) => {
+          const a = byId.get(pair.strong);
+          const b = byId.get(pair.weak);
+          if (!a || !b) return null;
+          // Not all in the middle, so that the numbers of neighbouring pairs stay apart.
+          const along = 0.3 + 0.15 * i;
+          return (
+            <g key={pair.strong} className="pair-number" transform={`translate(${x(a.localError) + along * (x(b.localError) - x(a.localError))},${y(a.angleDeg) + along * (y(b.angleDeg) - y(a.angleDeg))})`}>
+              <circle r="7.5" />
+              <text y="4" textAnchor="middle">{i + 1}</text>
+            </g>
+          );
+        })}
       </g>
     </svg>
   );

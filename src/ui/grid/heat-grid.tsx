@@ -28,6 +28,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
   const facts = useFacts((f) => f);
   const selection = useView((v) => v.selection);
   const primary = useView((v) => v.primary);
+  const hasBrush = useView((v) => v.brush !== null);
   const [active, setActive] = useState<Position>({ row: 0, column: 0 });
   const anchor = useRef<Position>({ row: 0, column: 0 });
   const root = useRef<HTMLDivElement | null>(null);
@@ -58,7 +59,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
   return (
     <div
       ref={root}
-      className="heat-grid"
+      className={hasBrush ? 'heat-grid heat-grid-brush' : 'heat-grid'}
       role="grid"
       aria-label="Bending by op group, pass and layer"
       aria-multiselectable="true"
