@@ -1,4 +1,4 @@
-/** Left rail, upper part: model, recipe with what it simulates, calibration, the run. */
+/** Left rail, upper part: model, calibration and run (in sight on every screen), recipe with what it simulates. */
 import { useEffect, useRef } from 'react';
 import { formatBytes, formatDuration } from '../../base/units';
 import { sitesOf } from '../../state';
@@ -134,8 +134,8 @@ export function SetupPanel() {
   return (
     <>
       <ModelSection />
-      <RecipeSection />
       <RunSection />
+      <RecipeSection />
     </>
   );
 }
