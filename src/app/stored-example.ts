@@ -15,9 +15,14 @@ export function builtInConfig(json: Readonly<Record<string, unknown>>, model: st
 }
 
 async function fetchJson(url: string): Promise<unknown> {
-  const response = await fetch(url);
-  if (!response.ok) throw new BendscopeError('E-NET-04', `${url}: expected a file, got status ${response.status}`, 'Is the build complete? Run npm run build again.');
-  return response.json() as Promise<unknown>;
+  const wrong = (what: string): BendscopeError => new BendscopeError('E-NET-04', `${url}: expected JSON, got ${what}.`, 'Is the build complete? Run npm run build again, or reload.');
+  const response = await fetch(url).catch((thrown: unknown) => {
+    throw wrong(thrown instanceof Error ? thrown.message : String(thrown));
+  });
+  if (!response.ok) throw wrong(`status ${response.status}`);
+  return response.json().catch(() => {
+    throw wrong('something else');
+  }) as Promise<unknown>;
 }
 
 /** `base`: the page's address, ending in `/`. Throws E-NET-04. */

@@ -101,7 +101,7 @@ export function switchResults(store: FactsStore, change: Partial<Pick<FactsState
     const kept: Results = { sites, measuredHere, floor, referenceLoss, provenance, joint };
     const empty: Results = { sites: {}, measuredHere: new Set(), floor: null, referenceLoss: [], provenance: null, joint: {} };
     const fresh = change.data === undefined ? { ...empty, floor, referenceLoss, provenance } : empty;
-    return { ...change, ...(s.shelved[key] ?? fresh), plannedBytes: null, shelved: { ...s.shelved, [resultsKey(s)]: kept } };
+    return { ...change, ...(s.shelved[key] ?? fresh), ...(change.data === undefined ? {} : { plannedBytes: null }), shelved: { ...s.shelved, [resultsKey(s)]: kept } };
   });
 }
 

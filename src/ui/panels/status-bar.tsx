@@ -36,6 +36,7 @@ export function StatusBar() {
       <span>{plannedBytes === null ? 'GPU memory: not planned yet' : `GPU ${formatBytes(plannedBytes)} ${run ? 'held' : 'planned'}`}</span>
       <span title={typeof saved === 'number' ? `at ${new Date(saved).toLocaleTimeString()}` : undefined}>{saved === 'failed' ? 'plan not saved: storage refused' : saved === null ? 'no unsaved edits' : 'plan saved'}</span>
       <span>{warnings === 0 ? '0 warnings' : <button type="button" className="link warn" onClick={() => view.setState({ dock: 'log', dockOpen: true })}>{warnings} {warnings === 1 ? 'warning' : 'warnings'}</button>}</span>
+      <span className="visually-hidden" role="status">{run ? '' : facts.lastRun}</span>
       <span className="status-keys">press <kbd>?</kbd> for keys</span>
     </footer>
   );
