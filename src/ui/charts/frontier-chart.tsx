@@ -28,7 +28,7 @@ export interface FrontierChartProps {
   readonly onCancel?: () => void;
 }
 
-const MARGIN = { top: 14, right: 118, bottom: 34, left: 52 };
+const MARGIN = { top: 24, right: 118, bottom: 34, left: 52 };
 /** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
 const LEAST_DEG = 0.01;
 
@@ -69,7 +69,7 @@ export function FrontierChart({ width, height, frontier, plans, onHover, onDrag,
         ))}
         <line x2={inner.width} y1={inner.height} y2={inner.height} className="axis" />
         <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">HP GEMM work, %</text>
-        <text x={-MARGIN.left + 2} y={-4} className="axis-title">bending, deg (log)</text>
+        <text x={-MARGIN.left + 2} y={-13} className="axis-title">bending, deg (log)</text>
         {path !== null && <path d={path} className="frontier-line" />}
         {plans.map((plan) => {
           const px = x(plan.cost);
