@@ -102,6 +102,7 @@ function MarginalHandle({ name, part, graph, max, allLow, orientation, ...rest }
   const now = marginal(sites, shown.formats, evidence, part);
   const before = marginal(sites, plan.formats, evidence, part);
   const full = marginal(sites, allLow, evidence, part).angleDeg;
+  const isMeasured = [...part].some((id) => facts.sites[id]?.status === 'measured');
   const size = (angleDeg: number): string => `${(100 * angleDeg) / max}%`;
   const vertical = orientation === 'vertical';
   const length = (angleDeg: number) => (vertical ? { height: size(angleDeg) } : { width: size(angleDeg) });
@@ -116,7 +117,7 @@ function MarginalHandle({ name, part, graph, max, allLow, orientation, ...rest }
         min={0}
         max={Number(significant(Math.max(full, now.angleDeg)))}
         value={Number(significant(now.angleDeg))}
-        valueText={`${significant(now.angleDeg)} degrees, ${formatPercent(now.share, 0)} of the plan's squared tangents`}
+        valueText={!isMeasured ? 'not measured' : `${significant(now.angleDeg)} degrees, ${formatPercent(now.share, 0)} of the plan's squared tangents`}
         disabled={full === 0}
         onDrag={(fraction) => {
           const line = budget.frontier();
@@ -131,7 +132,7 @@ function MarginalHandle({ name, part, graph, max, allLow, orientation, ...rest }
         <div className="marginal-now" style={length(now.angleDeg)} />
         {shown !== plan && before.angleDeg !== now.angleDeg ? <div className="slider-ghost" style={vertical ? { bottom: size(before.angleDeg) } : { left: size(before.angleDeg) }} /> : null}
       </Slider>
-      <span className="marginal-figure" aria-hidden="true">{cellFigure(now.angleDeg)}</span>
+      <span className="marginal-figure" aria-hidden="true">{isMeasured ? cellFigure(now.angleDeg) : '–'}</span>
     </>
   );
 }

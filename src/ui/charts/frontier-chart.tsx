@@ -32,7 +32,9 @@ const MARGIN = { top: 24, right: 118, bottom: 34, left: 52 };
 /** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
 const LEAST_DEG = 0.01;
 
-export function FrontierChart({ width, height, frontier, plans, onHover, onDrag, onDrop, onCancel }: FrontierChartProps) {
+export function FrontierChart({ width, height, frontier, plans: all, onHover, onDrag, onDrop, onCancel }: FrontierChartProps) {
+  // A plan that is neither predicted nor measured has no place on the angle axis.
+  const plans = all.filter((plan) => plan.predictedDeg !== null || plan.measuredDeg !== null);
   const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
   const angles = [...frontier.map((p) => p.angleDeg), ...plans.flatMap((p) => [p.predictedDeg, p.measuredDeg])].filter((a): a is number => a !== null && a > LEAST_DEG);
   const domain = logDomain(angles);

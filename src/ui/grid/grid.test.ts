@@ -104,6 +104,18 @@ describe('names and figures', () => {
     expect(siteFigures(facts, PLAN, 'h.2.mlp.c_proj:fprop').slice(0, 3).map((f) => f.key)).toEqual(['clean', 'raw', 'se']);
   });
 
+  it('does not call the error of a single batch zero', () => {
+    const store = createFactsStore();
+    openFacts(store, GRAPH, 'tiny', 'sha256:x', null);
+    const batch = { angleDeg: 1, relativeShift: 0.1, lengthRatio: 1, rotationShare: 1, lossChange: 0, localError: 0.01 };
+    const error = (count: number): string | undefined => {
+      store.setState({ sites: { 'h.0.mlp.c_fc:wgrad': { ...measured(1), perBatch: new Array<typeof batch>(count).fill(batch) } } });
+      return siteFigures(store.getState(), PLAN, 'h.0.mlp.c_fc:wgrad').find((f) => f.key === 'se')?.value;
+    };
+    expect(error(1)).toBe('unknown (1 batch)');
+    expect(error(4)).toBe('± 0.0100 deg (4 batches)');
+  });
+
   it('shares out all GEMM work', () => {
     expect(SITES.reduce((sum, site) => sum + siteWork(GRAPH, site.id), 0)).toBeCloseTo(1, 12);
   });
