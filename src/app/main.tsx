@@ -2,13 +2,14 @@
  * Entry of the page. The stored example is drawn first; the worker and its GPU check start after that first paint; a
  * shared link is opened on top of the example. Query: `software=1` accepts a software adapter, `fault=KERNEL` is for tests.
  */
+// First: what panels say of themselves comes after it.
+import './theme.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app';
 import { listenForKeys } from './global-keys';
 import { fetchStoredExample } from './stored-example';
 import { browserStorage, createWorkbench } from './stores';
 import { keepView } from './theme';
-import './theme.css';
 
 const base = new URL('.', document.baseURI).href;
 const query = new URLSearchParams(location.search);

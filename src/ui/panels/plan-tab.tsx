@@ -44,7 +44,7 @@ export function PlanTab() {
       <h3>{plan.name} against the baselines</h3>
       <div className="scroll" tabIndex={0} role="region" aria-label="Differences to the baselines">
         <table className="table differences">
-          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">HP work, %</th><th scope="col" className="number">predicted, deg</th><th scope="col" className="number">measured, deg</th></tr></thead>
+          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">HP work, %</th><th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th><th scope="col" className="number"><abbr title="measured">meas.</abbr>, deg</th></tr></thead>
           <tbody>
             {baselinesOf(facts).map((baseline) => {
               const other = totalsOf(facts, baseline.plan);
