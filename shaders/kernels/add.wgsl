@@ -2,7 +2,7 @@
 // @import lib/elements
 // @import lib/index
 
-struct Params { quads: u32 }
+struct Params { quads: u32, first_id: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> a: array<u32>;
@@ -36,7 +36,7 @@ fn store_y(q: u32, v: vec4<f32>) {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.quads) { return; }
   store_y(id, load_a(id) + load_b(id));
 }

@@ -4,7 +4,7 @@
 // @import lib/index
 // @import lib/nvfp4
 
-struct Params { words: u32, step: u32 }        // words of x; invocations, each visiting every step-th word
+struct Params { words: u32, step: u32, first_id: u32 }        // words of x; invocations, each visiting every step-th word
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<u32>;                        // SRC_FMT 0: FP32, 1: BF16 packed x2
@@ -19,7 +19,7 @@ fn finite_or_zero(magnitude: u32) -> u32 {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.step) { return; }
   var largest = 0u;
   var non_finite = 0u;

@@ -3,7 +3,7 @@
 // @import lib/exp
 // @import lib/index
 
-struct Params { rows: u32, cols: u32, quads: u32 }
+struct Params { rows: u32, cols: u32, quads: u32, first_id: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> z: array<u32>;               // logits [N, V]
@@ -34,7 +34,7 @@ fn store_dz(q: u32, v: vec4<f32>) {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.rows * params.quads) { return; }
   let n = id / params.quads;
   let columns = vec4<u32>(4u * (id % params.quads)) + vec4<u32>(0u, 1u, 2u, 3u);

@@ -9,6 +9,7 @@ struct Params {
   rows: u32, length: u32,
   quads: u32,                  // ceil(length / 4): a row of the result has 4 * quads elements
   groups: u32,                 // ceil(length / 64)
+  first_id: u32,               // lib/index: where a cut dispatch begins
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -23,7 +24,7 @@ override MODE: u32 = 0u;
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.rows * params.quads) { return; }
   let r = id / params.quads;
   let q = id % params.quads;

@@ -3,7 +3,7 @@
 // @import lib/elements
 // @import lib/index
 
-struct Params { vocabulary: u32, quads: u32 }
+struct Params { vocabulary: u32, quads: u32, first_id: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;              // [V + 1]: where id v begins in `order`
@@ -23,7 +23,7 @@ fn load_dy(q: u32) -> vec4<f32> {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.vocabulary * params.quads) { return; }
   let v = id / params.quads;
   let q = id % params.quads;

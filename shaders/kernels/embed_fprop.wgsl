@@ -2,7 +2,7 @@
 // @import lib/elements
 // @import lib/index
 
-struct Params { tokens: u32, length: u32, quads: u32 }   // N = B T, T, quads a row
+struct Params { tokens: u32, length: u32, quads: u32, first_id: u32 }   // N = B T, T, quads a row
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> ids: array<u32>;                 // token ids [N]
@@ -29,7 +29,7 @@ fn store_y(q: u32, v: vec4<f32>) {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.tokens * params.quads) { return; }
   let n = id / params.quads;
   let q = id % params.quads;

@@ -4,7 +4,7 @@
 // @import lib/gelu
 // @import lib/index
 
-struct Params { quads: u32 }
+struct Params { quads: u32, first_id: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<u32>;
@@ -33,7 +33,7 @@ fn store_y(q: u32, v: vec4<f32>) {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.quads) { return; }
   let v = load_x(id);
   store_y(id, vec4<f32>(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w)));

@@ -3,7 +3,7 @@
 // One chunk an invocation; the host adds the chunks in FP64.
 // @import lib/index
 
-struct Params { quads: u32, first: u32 }   // quads of the tensor; first chunk's place in `sums`
+struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensor; first chunk's place in `sums`
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> g: array<vec4<f32>>;
@@ -17,7 +17,7 @@ fn across(v: vec4<f32>) -> f32 { return (v.x + v.y) + (v.z + v.w); }
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   let chunks = (params.quads + CHUNK_QUADS - 1u) / CHUNK_QUADS;
   if (id >= chunks) { return; }
   var gg = vec4<f32>(0.0);

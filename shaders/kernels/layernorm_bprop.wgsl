@@ -2,7 +2,7 @@
 // @import lib/elements
 // @import lib/index
 
-struct Params { rows: u32, cols: u32, quads: u32, eps: f32 }
+struct Params { rows: u32, cols: u32, quads: u32, eps: f32, first_id: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<u32>;               // [N, C]
@@ -42,7 +42,7 @@ fn present(q: u32) -> vec4<f32> {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.rows) { return; }
   let base = id * params.quads;
   let mean = stats[id].x;

@@ -8,6 +8,7 @@ struct Params {
   rows: u32, length: u32,
   source_stride: u32,          // elements between rows of the source
   groups: u32,                 // ceil(length / 64): scale words of a row of blocks
+  first_id: u32,               // lib/index: where a cut dispatch begins
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -35,7 +36,7 @@ fn magnitude_at(r: u32, l: u32) -> u32 {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   let height = select(1u, 16u, TILE == 1u);
   let block_rows = (params.rows + height - 1u) / height;
   if (id >= block_rows * params.groups) { return; }

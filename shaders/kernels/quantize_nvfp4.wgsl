@@ -9,6 +9,7 @@ struct Params {
   rows: u32, length: u32,
   source_stride: u32,          // elements between rows of the source
   groups: u32,                 // ceil(length / 64): a row has 8 * groups words
+  first_id: u32,               // lib/index: where a cut dispatch begins
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -29,7 +30,7 @@ fn bits_at(r: u32, l: u32) -> u32 {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   let row_words = 8u * params.groups;
   if (id >= params.rows * row_words) { return; }
   // Neighbouring invocations read neighbouring words of the source.

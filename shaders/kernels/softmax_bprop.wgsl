@@ -2,7 +2,7 @@
 // @import lib/elements
 // @import lib/index
 
-struct Params { rows: u32, length: u32, quads: u32 }   // B NH T, T, quads a row
+struct Params { rows: u32, length: u32, quads: u32, first_id: u32 }   // B NH T, T, quads a row
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> p: array<vec4<f32>>;         // probabilities FP32 [B NH, T, T]
@@ -28,7 +28,7 @@ fn store_ds(q: u32, v: vec4<f32>) {
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.rows) { return; }
   let base = id * params.quads;
   let quads = (id % params.length) / 4u + 1u;

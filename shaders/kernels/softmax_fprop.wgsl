@@ -4,7 +4,7 @@
 // @import lib/exp
 // @import lib/index
 
-struct Params { rows: u32, length: u32, quads: u32 }   // B NH T, T, quads a row
+struct Params { rows: u32, length: u32, quads: u32, first_id: u32 }   // B NH T, T, quads a row
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> p: array<vec4<f32>>;   // scores in, probabilities out [B NH, T, T]
@@ -31,7 +31,7 @@ fn present(q: u32, t: u32) -> vec4<bool> { return vec4<u32>(4u * q) + vec4<u32>(
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let id = linear_id(group, groups, local, WG);
+  let id = params.first_id + linear_id(group, groups, local, WG);
   if (id >= params.rows) { return; }
   let t = id % params.length;
   let base = id * params.quads;

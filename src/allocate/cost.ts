@@ -5,6 +5,7 @@
 import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { assert } from '../base/errors';
 import type { PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { floorOf } from '../graph/noise-floor';
 import { passGemm } from '../graph/signatures';
 import { paintableSites } from '../graph/sites';
 import type { Graph, Pass } from '../graph/types';
@@ -75,16 +76,9 @@ export function cleanTan2(evidence: Evidence, id: SiteId): number | null {
   return result?.status === 'measured' && Number.isFinite(result.cleanAngleDeg) ? tanSquared(result.cleanAngleDeg) : null;
 }
 
-/** The floor each pass carries: fprop changes the forward pass, dgrad only the backward one, wgrad nothing downstream. */
-const FLOOR: Readonly<Record<Pass, (floor: NoiseFloor) => number>> = {
-  fprop: (floor) => floor.forwardDeg,
-  dgrad: (floor) => floor.backwardDeg,
-  wgrad: () => 0,
-};
-
 /** tan^2 of the noise floor a plan carries once a site of this pass is low; 0 while no floor is measured. */
 export function floorTan2(evidence: Evidence, pass: Pass): number {
-  return evidence.floor === null ? 0 : tanSquared(FLOOR[pass](evidence.floor));
+  return evidence.floor === null ? 0 : tanSquared(floorOf(pass, evidence.floor));
 }
 
 export interface Prediction {

@@ -37,6 +37,7 @@ export interface DataSpec {
 export interface OpenedModel {
   readonly graph: Graph;
   readonly modelName: string;
+  /** Identity of weights and configuration together: data/hash `modelHash`. */
   readonly modelSha256: string;
 }
 
@@ -54,6 +55,8 @@ export type ModelSource =
 
 export interface ProbeRequest {
   readonly runId: string;
+  /** The model the page shows; the worker refuses a run on another one (E-RUN-05). */
+  readonly modelSha256: string;
   readonly recipe: PassScheme;
   readonly options: PolicyOptions;
   /** Sites to measure, in the order wanted; those that a stored run with the same key already holds are not run again. */
@@ -63,6 +66,7 @@ export interface ProbeRequest {
 
 export interface JointRequest {
   readonly runId: string;
+  readonly modelSha256: string;
   readonly policy: Policy;
   readonly planHash: string;
   readonly data: DataSpec;
@@ -76,6 +80,10 @@ export type ProbeEvent =
   | { readonly kind: 'measuring'; readonly runId: string; readonly site: SiteId }
   | { readonly kind: 'joint'; readonly runId: string; readonly joint: JointResult }
   | { readonly kind: 'paused' | 'stopped' | 'finished'; readonly runId: string }
+  /** Nothing was lost, but the user has to know: results are not kept, say. */
+  | { readonly kind: 'warning'; readonly runId: string; readonly error: PlainError }
+  /** The device was lost and looked for anew: what there is now. */
+  | { readonly kind: 'device'; readonly runId: string; readonly report: DeviceReport }
   | { readonly kind: 'failed'; readonly runId: string; readonly error: PlainError };
 
 export interface WorkerApi {

@@ -7,7 +7,7 @@ import { wrapEndpoint } from './worker-client';
 import { exposeWorker } from './worker-server';
 
 const DATA: DataSpec = { source: 'moby-dick', batches: 1, sequences: 1, tokens: 8, seed: 0 };
-const PROBE = { runId: 'r', recipe: 'nvfp4', options: {}, sites: ['h.0.mlp.c_fc:fprop'], data: DATA } as const;
+const PROBE = { runId: 'r', modelSha256: 'sha256:0', recipe: 'nvfp4', options: {}, sites: ['h.0.mlp.c_fc:fprop'], data: DATA } as const;
 const JOINT: JointResult = { planHash: 'sha256:0', lowSites: 1, result: { status: 'failed', errorName: 'E-X', reason: 'r' } };
 
 const ports: MessagePort[] = [];
@@ -66,7 +66,7 @@ describe('the worker boundary', () => {
   });
 
   it('delivers every event, in order, before the call ends', async () => {
-    const sent: ProbeEvent[] = Array.from({ length: 100 }, (_, i) => ({ kind: 'phase', runId: 'r', text: String(i) }));
+    const sent: ProbeEvent[] = Array.from({ length: 100 }, (_, i) => ({ kind: 'phase', runId: 'r', modelSha256: 'sha256:0', text: String(i) }));
     const client = connect({
       runProbe(_request, onEvent) {
         for (const event of sent) onEvent(event);
@@ -80,7 +80,7 @@ describe('the worker boundary', () => {
     const heard: ProbeEvent[] = [];
     await client.api.runProbe(PROBE, (event) => heard.push(event));
     expect(heard).toEqual(sent);
-    const joint = await client.api.verifyJointly({ runId: 'r', policy: { reference: 'bf16', passes: {}, options: {} }, planHash: 'sha256:0', data: DATA }, (event) => heard.push(event));
+    const joint = await client.api.verifyJointly({ runId: 'r', modelSha256: 'sha256:0', policy: { reference: 'bf16', passes: {}, options: {} }, planHash: 'sha256:0', data: DATA }, (event) => heard.push(event));
     expect(joint).toEqual(JOINT);
     expect(heard).toHaveLength(101);
   });

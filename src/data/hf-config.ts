@@ -55,6 +55,7 @@ export function gpt2Config(json: string, model: string, file = 'config.json'): G
   const [layers, width, heads, vocabulary] = [whole('n_layer'), whole('n_embd'), whole('n_head'), whole('vocab_size')];
   const positions = whole(config['n_positions'] === undefined ? 'n_ctx' : 'n_positions');
   if (width % heads !== 0) throw damaged(`n_embd: expected a multiple of n_head ${heads}, got ${width}`);
+  if ((width / heads) % 4 !== 0) throw unsupported(`n_embd / n_head: expected a multiple of 4, got ${width / heads}`);
   const inner = config['n_inner'] ?? null;
   if (inner !== null && inner !== 4 * width) throw unsupported(`n_inner: expected ${4 * width} (4 x n_embd), got ${JSON.stringify(inner)}`);
   const activation = config['activation_function'] ?? 'gelu_new';

@@ -4,6 +4,7 @@
  * Why: long submissions lose the device on slow GPUs (engine.md 3.2). Cutting never changes a bit: every output element
  * is owned by one invocation.
  */
+import { BendscopeError } from '../base/errors';
 import { grid, PARAMS_BYTES, type BufferSlice, type Gpu, type Pipeline } from '../gpu/gpu';
 import { KERNELS } from './kernels';
 import type { Dispatch, Word } from './program';
@@ -21,6 +22,9 @@ export type Checkpoint = () => Promise<void> | void;
 const TARGET_MS = 50;
 const SLOTS_PER_CHUNK = 256;
 const IN_FLIGHT = 2;
+/** Invocations of a workgroup, every kernel's override WG. */
+const WORKGROUP = 64;
+const ERROR_FILTERS = ['validation', 'out-of-memory', 'internal'] as const;
 
 export class Executor {
   #gpu: Gpu;
@@ -64,35 +68,53 @@ export class Executor {
     }
     let done = 0;
     await Promise.all([...missing].map(async ([key, d]) => {
-      this.#pipelines.set(key, await this.#gpu.pipeline(KERNELS[d.kernel], d.constants));
+      this.#pipelines.set(key, await this.#gpu.pipeline(KERNELS[d.kernel], d.constants, WORKGROUP));
       onProgress?.(++done, missing.size);
     }));
   }
 
+  /**
+   * Runs all commands and waits for the device. Throws E-GPU-02 when the device is lost, E-GPU-16 when it refused any of
+   * the work (then no result of this run counts), and what `checkpoint` throws.
+   */
   async run(commands: readonly ResolvedCommand[], checkpoint: Checkpoint = () => undefined): Promise<void> {
     const { device } = this.#gpu;
     await this.compile(commands.flatMap((c) => ('clear' in c ? [] : [c.dispatch])));
+    for (const filter of ERROR_FILTERS) device.pushErrorScope(filter);
+    let refused: Promise<(GPUError | null)[]> = Promise.resolve([]);
+    try {
+      await this.#submitAll(commands, checkpoint);
+    } finally {
+      refused = Promise.all(ERROR_FILTERS.map(() => device.popErrorScope().catch(() => null)));
+      await refused;
+    }
+    const error = (await refused).find((e) => e !== null);
+    if (this.#gpu.lost) throw this.#gpu.lostError('computing');
+    if (error) throw new BendscopeError('E-GPU-16', `The device refused work: ${error.message}`, 'Nothing was lost. Try fewer sequences or shorter windows.');
+  }
+
+  async #submitAll(commands: readonly ResolvedCommand[], checkpoint: Checkpoint): Promise<void> {
+    const { device } = this.#gpu;
     const inFlight: Promise<void>[] = [];
     let encoder = device.createCommandEncoder({ label: 'run' });
     let pass: GPUComputePassEncoder | null = null;
     let budget = 0;
+    let lastDone = 0;
     const submit = async (): Promise<void> => {
       pass?.end();
       pass = null;
       const work = budget;
-      const started = performance.now();
+      const submitted = performance.now();
       device.queue.submit([encoder.finish()]);
       encoder = device.createCommandEncoder({ label: 'run' });
       budget = 0;
-      const alone = inFlight.length === 0;
       inFlight.push(device.queue.onSubmittedWorkDone().then(() => {
-        const elapsed = performance.now() - started;
-        // Only a submission that had the device to itself says how fast it is.
-        if (alone) {
-          this.#longestMs = Math.max(this.#longestMs, elapsed);
-          if (elapsed > 1 && work > 0) this.#rate = 0.7 * this.#rate + 0.3 * (work / elapsed);
-        }
-      }));
+        const now = performance.now();
+        const elapsed = now - Math.max(submitted, lastDone);
+        lastDone = now;
+        this.#longestMs = Math.max(this.#longestMs, elapsed);
+        if (elapsed > 1 && work > 0) this.#rate = 0.7 * this.#rate + 0.3 * (work / elapsed);
+      }, () => undefined)); // a rejection means a lost device, which is asked about below
       if (inFlight.length >= IN_FLIGHT) await inFlight.shift();
       if (this.#gpu.lost) throw this.#gpu.lostError('computing');
       await checkpoint();
@@ -114,25 +136,31 @@ export class Executor {
     }
     await submit();
     await Promise.all(inFlight);
-    if (this.#gpu.lost) throw this.#gpu.lostError('computing');
   }
 
-  /** A GEMM longer than a submission becomes 2^n dispatches over row ranges (whole tiles of four rows). */
+  /** A dispatch longer than a submission becomes 2^n: GEMMs over whole tiles of four rows, others over ranges of ids. */
   *#cut(d: Dispatch): Iterable<Dispatch> {
     const limit = this.#rate * this.#targetMs;
-    if (!d.split || d.flops <= limit || d.split.rows <= 4) {
-      yield d;
-      return;
-    }
     const pieces = 2 ** Math.ceil(Math.log2(d.flops / limit));
-    const { rows, rowStartIndex, invocationsOf } = d.split;
-    const each = Math.max(4, Math.ceil(rows / pieces / 4) * 4);
-    for (let start = 0; start < rows; start += each) {
-      const count = Math.min(each, rows - start);
-      const params = [...d.params];
-      params[rowStartIndex] = start;
-      params[rowStartIndex + 1] = count;
-      yield { ...d, params, invocations: invocationsOf(count), flops: (d.flops * count) / rows };
+    if (d.split && pieces > 1 && d.split.rows > 4) {
+      const { rows, rowStartIndex, invocationsOf } = d.split;
+      const each = Math.max(4, Math.ceil(rows / pieces / 4) * 4);
+      for (let start = 0; start < rows; start += each) {
+        const count = Math.min(each, rows - start);
+        const params = [...d.params];
+        params[rowStartIndex] = start;
+        params[rowStartIndex + 1] = count;
+        yield { ...d, params, invocations: invocationsOf(count), flops: (d.flops * count) / rows };
+      }
+    } else if (!d.split && pieces > 1 && d.invocations > WORKGROUP) {
+      // Whole workgroups in one row of the grid: an id that ran twice would count twice in an atomic or in-place kernel.
+      const each = Math.min(65535, Math.ceil(d.invocations / pieces / WORKGROUP)) * WORKGROUP;
+      for (let start = 0; start < d.invocations; start += each) {
+        const count = Math.min(each, d.invocations - start);
+        yield { ...d, params: [...d.params, start], invocations: count, flops: (d.flops * count) / d.invocations };
+      }
+    } else {
+      yield d;
     }
   }
 

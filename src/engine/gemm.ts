@@ -5,6 +5,7 @@
  *   weight [in, out]: fprop nn, dgrad nt, wgrad tn      weight [out, in] (tied head): fprop nt, dgrad nn, wgrad tn
  *   NVFP4 operands are stored contracted axis last, so all three passes are nt.
  */
+import { assert } from '../base/errors';
 import { stride, type Binding, type Dispatch } from './program';
 
 export type OperandFormat = 'f32' | 'bf16' | 'e2m1';
@@ -54,13 +55,16 @@ const FORMAT_CODE: Record<OperandFormat, number> = { f32: 0, bf16: 1, e2m1: 2 };
 export function gemmDispatch(g: Gemm): Dispatch {
   const heads = g.heads ?? 1;
   const batches = (g.sequences ?? 1) * heads;
-  const quad = (n: number | undefined): number => (n ?? 0) / 4;
+  const quad = (n = 0): number => {
+    assert(n % 4 === 0, `gemm: expected offsets and strides in whole quads, got ${n}`);
+    return n / 4;
+  };
   const tiles = (n: number): number => Math.ceil(n / 4);
   const params = [
     g.rows, g.cols, g.depth, 0, g.rows, heads, batches, { f32: g.scale ?? 1 },
     quad(g.a.base), quad(g.a.stride), quad(g.a.sequence), quad(g.a.head),
     quad(g.b.base), quad(g.b.stride), quad(g.b.sequence), quad(g.b.head),
-    g.c.base ?? 0, g.c.stride, g.c.sequence ?? 0, g.c.head ?? 0,
+    4 * quad(g.c.base), 4 * quad(g.c.stride), 4 * quad(g.c.sequence), 4 * quad(g.c.head),
   ];
   const common = { CAUSAL: g.causal ?? 0, OUT_BF16: g.c.bf16 ? 1 : 0 };
   const bias = { BIAS: g.bias ? 1 : 0 };

@@ -79,7 +79,9 @@ export function planMemory(graph: Graph, shape: BatchShape, bf16: boolean, batch
   shared('scratch:pr', 'scratch', square * (bf16 ? 2 : 4));
   const widest = Math.max(...graph.nodes.filter((node) => node.op !== 'cross_entropy').map((node) => stride(node.cols)));
   shared('scratch:partial', 'scratch', Math.ceil(n / CHUNK_ROWS) * 2 * widest * 4);
-  shared('scratch:dw', 'scratch', 2 * 256 + Math.max(...graph.params.map((param) => 2 * Math.ceil(paramBytes(param.shape) / 256) * 256)));
+  // Gradients of one step side by side, each at a binding's alignment: two vectors of a norm, or one tensor.
+  const aligned = (shape: readonly number[]): number => Math.ceil(paramBytes(shape) / 256) * 256;
+  shared('scratch:dw', 'scratch', Math.max(...graph.params.map((param) => (param.shape.length === 1 ? 2 : 1) * aligned(param.shape))));
   const local = localErrorBytes(graph, shape);
   if (bf16) {
     shared('scratch:local-low', 'scratch', local);

@@ -10,23 +10,15 @@ import type { Graph } from '../graph/types';
 import { whole, type BufferSlice, type Gpu } from '../gpu/gpu';
 import { compileProgram, opContext, type Flip } from './compile';
 import { Executor, type Checkpoint, type ResolvedCommand } from './executor';
+import { addPartials, compareCommand, type TensorSums } from './comparison';
 import { comparePlan, COMPARE_CHUNK, COMPARE_WORDS, localErrorBytes, planMemory, type MemoryPlan } from './memory';
 import { linearPass } from './ops/linear';
 import { resource } from './ops/op';
-import { isClear, stride, tensorBytes, type Binding, type Dispatch, type Program, type Step } from './program';
+import { isClear, stride, tensorBytes, type Binding, type Program, type Step } from './program';
 import { Values, paramBytes, type BatchShape } from './values';
 import { loadParameters } from './parameters';
 import { lossOf, orderTokens } from './batch';
 import { Readback } from './readback';
-
-/** Sums over one parameter tensor: g.g, r.r, |g-r|^2, (g-r).r in FP64, and the count of Inf and NaN elements of g. */
-export interface TensorSums {
-  readonly gg: number;
-  readonly rr: number;
-  readonly dd: number;
-  readonly dr: number;
-  readonly nonFinite: number;
-}
 
 export interface RunResult {
   readonly loss: number;
@@ -50,6 +42,8 @@ interface ResidentBatch {
   readonly buffers: Map<string, GPUBuffer>;
   tokens: readonly (readonly number[])[] | null;
   run: RunResult | null;
+  /** Whether `run` is of the reference policy: only then can variants be told apart from it. */
+  ofBase: boolean;
 }
 
 export class Session {
@@ -168,13 +162,14 @@ export class Session {
     const { sums, loss, nonFiniteOperands } = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
     const run = { loss, sums, localError: null, nonFiniteOperands, executedSteps: program.steps.length };
     resident.run = run;
+    resident.ofBase = policy === this.#basePolicy;
     return run;
   }
 
   /** Runs what differs from the reference. Needs runReference of the reference policy on this batch first. */
   async runVariant(variant: Variant, checkpoint?: Checkpoint): Promise<RunResult> {
     const reference = this.referenceRun;
-    assert(reference, 'runVariant: run the reference first');
+    assert(reference && this.#resident(this.#current).ofBase, 'runVariant: run the reference policy first');
     const program = compileProgram(this.#values, variant.policy ?? this.#basePolicy, this.shape, variant.flip ?? null);
     const dirty = new Set<string>();
     const touched: string[] = [];
@@ -226,14 +221,14 @@ export class Session {
     return this.#gpu.read(buffer, buffer.size);
   }
 
-  /** Every run starts from a cleared count of non-finite operands. */
+  /** Every run starts from cleared sums and a cleared count, so that no run can report another's. */
   #start(): ResolvedCommand[] {
     const alpha = this.#shared.get('low:alpha');
-    return alpha ? [{ clear: alpha }] : [];
+    return [{ clear: this.#buffer(this.#shared, 'sums') }, ...(alpha ? [{ clear: alpha }] : [])];
   }
 
   #resident(place: number): ResidentBatch {
-    return (this.#batches[place] ??= { buffers: new Map(), tokens: null, run: null });
+    return (this.#batches[place] ??= { buffers: new Map(), tokens: null, run: null, ofBase: false });
   }
 
   get #reference(): Map<string, GPUBuffer> {
@@ -265,14 +260,7 @@ export class Session {
 
   #compare(param: string, gradient: BufferSlice): ResolvedCommand {
     const reference = whole(this.#buffer(this.#reference, `dw:${param}`));
-    return this.#compareSlices(param, gradient, reference, gradient.size / 16, this.#plan.first.get(param) ?? 0);
-  }
-
-  #compareSlices(label: string, g: BufferSlice, r: BufferSlice, quads: number, first: number): ResolvedCommand {
-    const dispatch: Dispatch = {
-      kernel: 'gradient_compare', constants: {}, params: [quads, first], bindings: [], invocations: Math.ceil(quads / 256), flops: 40 * quads,
-    };
-    return { label: `gradient_compare/${label}`, dispatch, slices: [g, r, whole(this.#buffer(this.#shared, 'sums'))] };
+    return compareCommand(param, gradient, reference, gradient.size / 16, this.#plan.first.get(param) ?? 0, whole(this.#buffer(this.#shared, 'sums')));
   }
 
   /** The pass's output from the reference's inputs, low and high, unrounded and without bias, compared. */
@@ -293,7 +281,7 @@ export class Session {
     const size = tensorBytes(rows, cols, false);
     this.#localChunks = Math.ceil(size / 4 / COMPARE_CHUNK);
     const slice = (name: string): BufferSlice => ({ buffer: this.#buffer(this.#shared, name), offset: 0, size });
-    commands.push(this.#compareSlices('local-error', slice('scratch:local-low'), slice('scratch:local-high'), (rows * stride(cols)) / 4, this.#plan.localErrorFirst));
+    commands.push(compareCommand('local-error', slice('scratch:local-low'), slice('scratch:local-high'), (rows * stride(cols)) / 4, this.#plan.localErrorFirst, whole(this.#buffer(this.#shared, 'sums'))));
     return commands;
   }
 
@@ -302,19 +290,12 @@ export class Session {
     const alpha = this.#shared.get('low:alpha') ?? null;
     assert(this.#readback, 'the session was disposed of');
     const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16, alpha);
-    const add = (first: number, count: number): TensorSums => {
-      const total = [0, 0, 0, 0, 0];
-      for (let chunk = first; chunk < first + count; chunk++) {
-        for (let i = 0; i < 5; i++) total[i] = (total[i] ?? 0) + (partials[chunk * COMPARE_WORDS + i] ?? 0);
-      }
-      const [gg = 0, rr = 0, dd = 0, dr = 0, nonFinite = 0] = total;
-      return { gg, rr, dd, dr, nonFinite };
-    };
-    const sums = new Map(params.map((name) => [name, add(this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
+    const sums = new Map(params.map((name) => [name, addPartials(partials, this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
     let localError: number | null = null;
     if (withLocalError) {
-      const s = add(this.#plan.localErrorFirst, this.#localChunks);
-      localError = s.dd / s.rr;
+      // A pass whose own output is zero or overflows has no relative error: null, never a NaN that looks like a figure.
+      const s = addPartials(partials, this.#plan.localErrorFirst, this.#localChunks);
+      localError = s.rr > 0 && Number.isFinite(s.dd / s.rr) ? s.dd / s.rr : null;
     }
     return { sums, loss: lossOf(stats, rows), localError, nonFiniteOperands };
   }

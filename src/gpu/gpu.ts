@@ -43,7 +43,7 @@ export class Gpu {
   readonly adapterName: string;
   readonly isFallback: boolean;
   readonly facts: Readonly<Record<string, string>>;
-  /** A test's injected fault: this kernel's writes become zeros (start-up check, E-GPU-14). */
+  /** A test's injected fault: this kernel is never dispatched, so fresh outputs stay zero (start-up check, E-GPU-14). */
   faultyKernel: string | null = null;
   #live = new Map<GPUBuffer, number>();
   #liveBytes = 0;

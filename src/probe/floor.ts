@@ -19,8 +19,3 @@ export function poolFloor(perRun: NoiseFloor['perRun']): NoiseFloor {
   const of = (what: 'y' | 'dy'): number => poolAngles(perRun.filter((run) => run.what === what).map((run) => run.angleDeg)).angleDeg;
   return { forwardDeg: of('y'), backwardDeg: of('dy'), perRun };
 }
-
-/** The floor a site's angle carries: fprop the forward one, dgrad the backward one, wgrad none. */
-export function floorOf(pass: 'fprop' | 'dgrad' | 'wgrad', floor: NoiseFloor): number {
-  return pass === 'fprop' ? floor.forwardDeg : pass === 'dgrad' ? floor.backwardDeg : 0;
-}

@@ -7,7 +7,8 @@ import { cleanAngle, gradientMetrics, poolAngles } from '../base/angle';
 import { BendscopeError } from '../base/errors';
 import type { Graph } from '../graph/types';
 import type { BatchMeasure, Measured } from '../graph/probe-record';
-import type { RunResult, TensorSums } from '../engine/session';
+import type { TensorSums } from '../engine/comparison';
+import type { RunResult } from '../engine/session';
 
 /** One run against one batch's reference. */
 export interface RunMeasure extends BatchMeasure {
@@ -89,14 +90,15 @@ export function layerOfParam(graph: Graph): Map<string, string> {
 /**
  * Batches -> the reported measure (method.md 1): angle atan(sqrt(mean tan^2)) with its standard error, relative shift
  * RMS, the others means; the clean angle is formed once, after the mean. floorDeg: the pooled floor that applies, 0 for
- * wgrad sites, null where it was not measured (then clean = raw).
+ * wgrad sites. A local error that one batch does not have is none.
  */
 export function pool(runs: readonly RunMeasure[], floorDeg: number, elapsedMs: number): Measured {
   const mean = (of: (r: RunMeasure) => number): number => runs.reduce((sum, r) => sum + of(r), 0) / runs.length;
   const angle = poolAngles(runs.map((r) => r.angleDeg));
   const pooled = (of: (r: RunMeasure) => Readonly<Record<string, number>>): Record<string, number> => {
-    const keys = Object.keys(runs[0] ? of(runs[0]) : {});
-    return Object.fromEntries(keys.map((key) => [key, poolAngles(runs.map((r) => of(r)[key] ?? 0)).angleDeg]));
+    // A tensor whose reference gradient vanishes in one batch has no angle there: pooled over the others.
+    const keys = new Set(runs.flatMap((r) => Object.keys(of(r))));
+    return Object.fromEntries([...keys].map((key) => [key, poolAngles(runs.map((r) => of(r)[key]).filter((a) => a !== undefined)).angleDeg]));
   };
   return {
     status: 'measured',

@@ -7,10 +7,10 @@ import { toPlainError, BendscopeError } from '../base/errors';
 import type { Checkpoint } from '../engine/executor';
 import type { Session } from '../engine/session';
 import { parseSiteId } from '../graph/sites';
-import { canonicalSites } from './order';
 import type { PassScheme, Policy, PolicyOptions, SiteId } from '../graph/policy';
 import type { Measured, NoiseFloor, SiteResult } from '../graph/probe-record';
-import { floorFlips, floorOf, poolFloor } from './floor';
+import { floorOf, floorOfPasses } from '../graph/noise-floor';
+import { floorFlips, poolFloor } from './floor';
 import { assertFinite, measureRun, pool, type RunMeasure } from './metrics';
 
 export type Tokens = readonly (readonly number[])[];
@@ -43,7 +43,7 @@ export class Probe {
     const tokens = this.#batches[k];
     if (!tokens) throw new BendscopeError('E-BUG-03', `batch ${k} of ${this.#batches.length} does not exist`);
     this.#session.setBatch(tokens, k % this.#places);
-    if (!this.#session.referenceRun) assertFinite(await this.#session.runReference(undefined, this.#checkpoint), `reference of batch ${k}`);
+    assertFinite(this.#session.referenceRun ?? (await this.#session.runReference(undefined, this.#checkpoint)), `reference of batch ${k}`);
   }
 
   /** Loss of the reference policy, one value a batch. */
@@ -109,23 +109,22 @@ export class Probe {
     }
   }
 
-  /** A whole policy at once, over all batches. Carries the forward floor if any fprop is low, else the backward one. */
+  /** A whole policy at once, over all batches; its floor is that of its low passes. */
   async measureJoint(policy: Policy): Promise<SiteResult> {
     const floor = this.#floor;
     if (!floor) throw new BendscopeError('E-BUG-03', 'measureJoint: the floor comes first');
     const started = performance.now();
     const runs: RunMeasure[] = [];
-    try {
-      for (let k = 0; k < this.#batches.length; k++) {
-        await this.#use(k);
+    for (let k = 0; k < this.#batches.length; k++) {
+      await this.#use(k);
+      try {
         runs.push(await this.#measure({ policy }, `joint, batch ${k}`));
+      } catch (thrown) {
+        return failed(thrown);
       }
-    } catch (thrown) {
-      return failed(thrown);
     }
-    const passes = canonicalSites(policy).map((id) => parseSiteId(this.#session.graph, id).pass);
-    const carried = passes.includes('fprop') ? floor.forwardDeg : passes.includes('dgrad') ? floor.backwardDeg : 0;
-    return pool(runs, carried, performance.now() - started);
+    const passes = Object.keys(policy.passes).map((id) => parseSiteId(this.#session.graph, id).pass);
+    return pool(runs, floorOfPasses(passes, floor), performance.now() - started);
   }
 
   async #measure(variant: Parameters<Session['runVariant']>[0], what: string): Promise<RunMeasure> {
