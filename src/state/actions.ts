@@ -93,6 +93,12 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
       case 'joint':
         facts.setState((s) => ({ joint: { ...s.joint, [event.joint.planHash]: event.joint } }));
         break;
+      case 'device':
+        facts.setState({ device: event.report });
+        break;
+      case 'warning':
+        notify(facts, { kind: 'warning', ...event.error });
+        break;
       case 'paused':
         update({ status: 'paused' });
         break;
@@ -215,7 +221,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
 
     /** Measures all sites (or some: retry), coarse order first; measured ones come back from the store. */
     async runProbe(only?: readonly SiteId[]): Promise<void> {
-      const { graph, recipe, options, data } = facts.getState();
+      const { graph, modelSha256, recipe, options, data } = facts.getState();
       if (!graph) return;
       const sites = only ?? coarseOrder(graph);
       const runId = startRun('probe', sites.length);
@@ -224,7 +230,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
         const api = await worker();
         await ensureModel(api);
         facts.setState({ openedData: await api.openData(data) });
-        await api.runProbe({ runId, recipe, options, sites, data }, onEvent('probe'));
+        await api.runProbe({ runId, modelSha256, recipe, options, sites, data }, onEvent('probe'));
       } catch (thrown) {
         report(thrown);
       } finally {
@@ -233,7 +239,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
     },
 
     async verifyJointly(target?: Plan): Promise<void> {
-      const { graph, options, data } = facts.getState();
+      const { graph, modelSha256, options, data } = facts.getState();
       const plan = target ?? requirePlan();
       const planHash = plan ? hashOfPlan(facts.getState(), plan) : null;
       if (!graph || !plan || planHash === null) return;
@@ -242,7 +248,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
       try {
         const api = await worker();
         await ensureModel(api);
-        await api.verifyJointly({ runId, policy: planPolicy(plan.formats, sitesOf(graph), options), planHash, data }, onEvent('joint'));
+        await api.verifyJointly({ runId, modelSha256, policy: planPolicy(plan.formats, sitesOf(graph), options), planHash, data }, onEvent('joint'));
       } catch (thrown) {
         report(thrown);
       } finally {
@@ -358,7 +364,7 @@ export function createActions(stores: Stores, worker: () => Promise<WorkerApi>, 
         if (!graph) throw new BendscopeError('E-RUN-04', 'import: expected an open model, got none', 'Open a model first.');
         const imported = importAllocation(text, { graph, modelSha256 }, fileName);
         if (facts.getState().run && (imported.options.weights1d ?? false) !== (facts.getState().options.weights1d ?? false)) {
-          throw new BendscopeError('E-RUN-05', `${fileName}: it switches 1D weights while a measurement runs.`, 'Stop the run, then import it again.');
+          throw new BendscopeError('E-RUN-06', `${fileName}: it switches 1D weights while a measurement runs.`, 'Stop the run, then import it again.');
         }
         switchResults(facts, { options: imported.options });
         commit(document, imported.plan, `import ${fileName}`);
