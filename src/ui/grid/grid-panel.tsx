@@ -21,9 +21,11 @@ import './grid.css';
 
 export function GridPanel() {
   const graph = useFacts((f) => f.graph);
+  const modelSha256 = useFacts((f) => f.modelSha256);
   const { plan, shown } = usePlans();
   if (!graph || !plan || !shown) return <section className="grid-panel" aria-label="Gradient bending" aria-busy="true" />;
-  return <OpenGrid graph={graph} plan={plan} shown={shown} />;
+  // Another model begins anew: a tab stop in a layer that it lacks could not be reached.
+  return <OpenGrid key={modelSha256} graph={graph} plan={plan} shown={shown} />;
 }
 
 function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan: Plan; readonly shown: Plan }) {

@@ -55,6 +55,11 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
     onFocusCell(null);
     setActive({ row, column });
   };
+  /** The fixed row is one wide cell: the way back up keeps the column one came from. */
+  const fixedFocus = (): void => {
+    onFocusCell(null);
+    setActive((old) => (old.row === model.rows.length ? old : { row: model.rows.length, column: 0 }));
+  };
 
   return (
     <div
@@ -121,7 +126,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
           </div>
         );
       })}
-      {model.fixed.length > 0 ? <FixedRow model={model} layout={layout} {...at(model.rows.length, 0)} onFocus={headerFocus(model.rows.length, 0)} /> : null}
+      {model.fixed.length > 0 ? <FixedRow model={model} layout={layout} {...at(model.rows.length, 0)} onFocus={fixedFocus} /> : null}
     </div>
   );
 }

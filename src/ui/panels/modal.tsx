@@ -1,5 +1,5 @@
 /** The native dialog: the browser traps focus, closes on Esc and gives focus back. Mounted means open. */
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 export interface ModalProps {
   readonly title: string;
@@ -10,7 +10,8 @@ export interface ModalProps {
 export function Modal({ title, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Closed while it is still in the document, or the browser gives the focus back to nobody.
+  useLayoutEffect(() => {
     const node = dialog.current;
     if (node && !node.open) node.showModal();
     return () => node?.close();
