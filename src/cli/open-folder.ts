@@ -5,11 +5,12 @@
 import { basename, join, resolve } from 'node:path';
 import { BendscopeError, type PlainError } from '../base/errors';
 import { refuseForeignFile } from '../data/foreign-file';
-import { sha256 } from '../data/hash';
+import { modelHash, sha256 } from '../data/hash';
 import { gpt2Config } from '../data/hf-config';
 import { openSafetensors } from '../data/safetensors';
 import { matchWeights, readWeights } from '../data/weights';
 import type { Graph } from '../graph/types';
+import { validateGraph } from '../graph/validate';
 import { gpt2Graph } from '../models/gpt2';
 import { isFile, isFolder, readInput, readText } from './local-files';
 
@@ -21,7 +22,7 @@ export interface OpenedFolder {
   readonly params: ReadonlyMap<string, Float32Array>;
   /** Parameter name -> tensor name in the file. */
   readonly names: ReadonlyMap<string, string>;
-  /** Of the bytes of model.safetensors, and of config.json. */
+  /** Identity of weights and configuration (data/hash `modelHash`), and of the bytes of config.json. */
   readonly sha256: string;
   readonly configSha256: string;
   /** The files read. */
@@ -43,7 +44,9 @@ export async function openFolder(folder: string): Promise<OpenedFolder> {
   const [configPath, weightsPath] = [join(folder, CONFIG), join(folder, WEIGHTS)];
   const configText = await readText(configPath);
   const name = basename(resolve(folder));
-  const graph = gpt2Graph(gpt2Config(configText, name, configPath));
+  const config = gpt2Config(configText, name, configPath);
+  const graph = gpt2Graph(config);
+  validateGraph(graph);
   if (!(await isFile(weightsPath))) await refuseOtherWeights(folder);
   const bytes = await readInput(weightsPath);
   const source = openSafetensors(bytes, weightsPath);
@@ -53,7 +56,7 @@ export async function openFolder(folder: string): Promise<OpenedFolder> {
     graph,
     params: readWeights(graph.params, source),
     names,
-    sha256: await sha256(bytes),
+    sha256: modelHash(await sha256(bytes), { ...config }),
     configSha256: await sha256(new TextEncoder().encode(configText)),
     files: [configPath, weightsPath],
     warnings: source.warnings,

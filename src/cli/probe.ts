@@ -12,6 +12,7 @@ import { hashOf } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
 import { formatBytes, formatDegrees, formatDuration } from '../base/units';
 import { APP_VERSION } from '../base/version';
+import { shaderHash } from '../gpu/shaders';
 import { planMemory } from '../engine/memory';
 import { Session } from '../engine/session';
 import { PASS_SCHEMES, type Policy } from '../graph/policy';
@@ -75,7 +76,7 @@ export async function probe(flags: Flags, devices: Devices): Promise<void> {
   }
 
   const gpu = await devices.get(flags);
-  const identity = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: APP_VERSION });
+  const identity = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: `${APP_VERSION}+${shaderHash()}` });
   // The config holds numbers that the weights do not: heads, epsilon.
   const key = hashOf({ run: identity, config: model.configSha256 });
   const journal = `${out}.journal`;

@@ -30,3 +30,13 @@ export function hashTokens(batches: readonly (readonly ArrayLike<number>[])[]): 
   words.forEach((word, i) => bytes.setUint32(4 * i, word, true));
   return sha256(new Uint8Array(bytes.buffer));
 }
+
+/**
+ * Identity of a model: its weights and the numbers of its configuration that the arithmetic depends on (heads and epsilon
+ * are not in the weights). `weights` is the sha256 of model.safetensors.
+ */
+export function modelHash(weights: string, config: Readonly<Record<string, string | number | boolean>>): string {
+  const numbers = Object.entries(config).filter(([name]) => name !== 'model');
+  const text = JSON.stringify([weights, numbers.sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return `sha256:${sha256Hex(new TextEncoder().encode(text))}`;
+}

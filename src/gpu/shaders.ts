@@ -3,6 +3,7 @@
  * linking is a set union (module scope in WGSL is order-free): the transitive set, each file once.
  */
 import { BendscopeError } from '../base/errors';
+import { sha256Hex } from '../base/sha256';
 
 const SOURCES: Record<string, string> = import.meta.glob('/shaders/**/*.wgsl', { query: '?raw', import: 'default', eager: true });
 
@@ -35,4 +36,10 @@ export function linkShader(kernel: string): string {
   };
   visit(`kernels/${kernel}`, 'linkShader');
   return parts.join('\n');
+}
+
+/** Short hash of every shader: results of one set of kernels are never continued with another. */
+export function shaderHash(): string {
+  const text = Object.entries(SOURCES).sort(([a], [b]) => (a < b ? -1 : 1)).flat().join('\0');
+  return sha256Hex(new TextEncoder().encode(text)).slice(0, 12);
 }

@@ -56,7 +56,7 @@ export interface Provenance {
   readonly device: string;
   readonly isFallbackAdapter: boolean;
   readonly browser: string;
-  /** Hash of model.safetensors, of config.json, and of the token ids, `sha256:<hex>`. */
+  /** Identity of weights and configuration (data/hash `modelHash`), and of the token ids, `sha256:<hex>`. */
   readonly modelSha256: string;
   readonly tokensSha256: string;
   readonly modelName: string;

@@ -1,13 +1,15 @@
 /**
  * WorkerApi: owns the device, the open model and data, one session at a time, and the store of measured sites. Calls
- * that compute run one after the other; pause and cancel are heard within one submission.
+ * that compute run one after the other; pause and cancel are heard within one submission once a run computes.
  */
+import { policyHash } from '../allocate/plan';
 import { BendscopeError, toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
 import type { DataSpec, DeviceReport, JointRequest, ModelSource, OpenedData, OpenedModel, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
 import { planMemory } from '../engine/memory';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
+import { shaderHash } from '../gpu/shaders';
 import type { PassScheme, PolicyOptions } from '../graph/policy';
 import type { JointResult, Provenance } from '../graph/probe-record';
 import { validatePolicy } from '../graph/validate';
@@ -20,11 +22,14 @@ import { openRunStore, runKey, type RunStore } from './run-store';
 /** Reference runs stay resident for every batch while the plan stays below this. */
 const RESIDENT_BYTES = 1 << 30;
 
+/** Automatic reconnects of one run after a lost device (engine.md 3.4). */
+const RECONNECTS = 2;
+
 type Emit = (event: ProbeEvent) => void;
 
 export class MeasuringWorker implements WorkerApi {
   #base = '';
-  #fault: string | undefined;
+  #options: { readonly useSoftware: boolean; readonly fault?: string } = { useSoftware: false };
   #gpu: Gpu | null = null;
   #report: DeviceReport | null = null;
   #model: Model | null = null;
@@ -34,23 +39,28 @@ export class MeasuringWorker implements WorkerApi {
   #queue: Promise<unknown> = Promise.resolve();
   #store: Promise<RunStore> | null = null;
 
-  async start(options: { readonly useSoftware: boolean; readonly fault?: string; readonly base: string }): Promise<DeviceReport> {
-    this.#base = options.base;
-    this.#fault = options.fault;
-    this.#closeSession();
-    const found = await findDevice(options.useSoftware, options.fault);
-    this.#gpu?.device.destroy();
-    this.#gpu = found.gpu;
-    this.#report = found.report;
-    return found.report;
+  start(options: { readonly useSoftware: boolean; readonly fault?: string; readonly base: string }): Promise<DeviceReport> {
+    return this.#afterRuns(async () => {
+      this.#base = options.base;
+      this.#options = options;
+      this.#closeSession();
+      this.#gpu?.device.destroy();
+      this.#gpu = null;
+      const found = await findDevice(options.useSoftware, options.fault);
+      this.#gpu = found.gpu;
+      this.#report = found.report;
+      return found.report;
+    });
   }
 
-  async openModel(source: ModelSource): Promise<OpenedModel> {
-    const model = await openModel(source, this.#base);
-    this.#closeSession();
-    this.#model = model;
-    this.#data.clear();
-    return { graph: model.graph, modelName: model.name, modelSha256: model.sha256 };
+  openModel(source: ModelSource): Promise<OpenedModel> {
+    return this.#afterRuns(async () => {
+      const model = await openModel(source, this.#base);
+      this.#closeSession();
+      this.#model = model;
+      this.#data.clear();
+      return { graph: model.graph, modelName: model.name, modelSha256: model.sha256 };
+    });
   }
 
   async openData(spec: DataSpec): Promise<OpenedData> {
@@ -64,55 +74,48 @@ export class MeasuringWorker implements WorkerApi {
   }
 
   runProbe(request: ProbeRequest, onEvent: Emit): Promise<void> {
-    return this.#exclusive(request.runId, onEvent, async (control) => {
+    return this.#exclusive(request.runId, onEvent, async (control, emit) => {
       const { runId, recipe, options } = request;
-      const { key, store, provenance, probe, plannedBytes } = await this.#prepare(request.data, recipe, options, control);
-      const stored = await store.load(key);
+      const { key, store, stored, probe } = await this.#begin(request, recipe, options, control, emit, request.sites);
+      for (const joint of Object.values(stored.joint)) emit({ kind: 'joint', runId, joint });
       const known = request.sites.filter((site) => stored.sites[site]?.status === 'measured');
-      onEvent({ kind: 'started', runId, provenance, plannedBytes, resumedSites: known.length });
-      let done = 0;
       const total = request.sites.length;
-      const onPhase = (text: string): void => onEvent({ kind: 'phase', runId, text });
-      const referenceLoss = stored.reference?.referenceLoss ?? (await probe.referenceLosses({ onPhase }));
-      const floor = await probe.measureFloor({ onPhase }, stored.reference?.floor ?? null);
-      if (!stored.reference) await store.putReference(key, { floor, referenceLoss });
-      onEvent({ kind: 'floor', runId, floor, referenceLoss });
+      let done = 0;
       for (const site of known) {
         const result = stored.sites[site];
-        if (result) onEvent({ kind: 'site', runId, site, result, done: ++done, total });
+        if (result) emit({ kind: 'site', runId, site, result, done: ++done, total });
       }
       const missing = request.sites.filter((site) => !known.includes(site));
       await probe.measureSites(missing, recipe, options, {
-        onPhase,
-        onMeasuring: (site) => onEvent({ kind: 'measuring', runId, site }),
+        onPhase: (text) => emit({ kind: 'phase', runId, text }),
+        onMeasuring: (site) => emit({ kind: 'measuring', runId, site }),
         onSite: async (site, result) => {
           await store.putSite(key, site, result);
-          onEvent({ kind: 'site', runId, site, result, done: ++done, total });
+          emit({ kind: 'site', runId, site, result, done: ++done, total });
         },
       });
-      onEvent({ kind: 'finished', runId });
+      if (store.problem) emit({ kind: 'warning', runId, error: toPlainError(store.problem) });
     });
   }
 
   async verifyJointly(request: JointRequest, onEvent: Emit): Promise<JointResult> {
     let joint: JointResult | null = null;
-    await this.#exclusive(request.runId, onEvent, async (control) => {
-      const { runId, policy, planHash } = request;
+    await this.#exclusive(request.runId, onEvent, async (control, emit) => {
+      const { runId, policy } = request;
+      const model = this.#requireModel(request.modelSha256);
+      validatePolicy(model.graph, policy);
       const recipe = Object.values(policy.passes)[0] ?? 'nvfp4';
-      validatePolicy(this.#requireModel().graph, policy);
-      const { key, store, provenance, probe, plannedBytes } = await this.#prepare(request.data, recipe, policy.options, control);
-      const stored = await store.load(key);
-      onEvent({ kind: 'started', runId, provenance, plannedBytes, resumedSites: 0 });
-      const onPhase = (text: string): void => onEvent({ kind: 'phase', runId, text });
-      const referenceLoss = stored.reference?.referenceLoss ?? (await probe.referenceLosses({ onPhase }));
-      const floor = await probe.measureFloor({ onPhase }, stored.reference?.floor ?? null);
-      if (!stored.reference) await store.putReference(key, { floor, referenceLoss });
-      onEvent({ kind: 'floor', runId, floor, referenceLoss });
-      onPhase('measuring the whole plan');
-      joint = { planHash, lowSites: Object.keys(policy.passes).length, result: await probe.measureJoint(policy) };
-      await store.putJoint(key, joint);
-      onEvent({ kind: 'joint', runId, joint });
-      onEvent({ kind: 'finished', runId });
+      // The worker names the plan itself: an angle must never be filed under another plan.
+      const planHash = policyHash(policy, { modelSha256: model.sha256, recipe });
+      const { key, store, stored, probe } = await this.#begin(request, recipe, policy.options, control, emit, []);
+      joint = stored.joint[planHash] ?? null;
+      if (joint?.result.status !== 'measured') {
+        emit({ kind: 'phase', runId, text: 'measuring the whole plan' });
+        joint = { planHash, lowSites: Object.keys(policy.passes).length, result: await probe.measureJoint(policy) };
+        await store.putJoint(key, joint);
+      }
+      emit({ kind: 'joint', runId, joint });
+      if (store.problem) emit({ kind: 'warning', runId, error: toPlainError(store.problem) });
     });
     if (!joint) throw new BendscopeError(CANCELLED, 'The measurement was stopped.', 'Press Verify jointly again.');
     return joint;
@@ -135,22 +138,43 @@ export class MeasuringWorker implements WorkerApi {
     return Promise.resolve();
   }
 
-  /** One computing call at a time. A stopped run ends with `stopped`, a broken one with `failed` and its error. */
-  #exclusive(runId: string, onEvent: Emit, run: (control: RunControl) => Promise<void>): Promise<void> {
+  /** Opening a device or a model waits for no run: it ends those under way, and then has the worker to itself. */
+  #afterRuns<T>(run: () => Promise<T>): Promise<T> {
+    for (const { control } of this.#runs.values()) control.cancel();
+    const next = this.#queue.then(run);
+    this.#queue = next.catch(() => undefined);
+    return next;
+  }
+
+  /**
+   * One computing call at a time. A stopped run ends with `stopped`, a broken one with `failed` and its error. After a
+   * lost device the run goes on by itself on a new one, twice; measured sites come back from the store.
+   */
+  #exclusive(runId: string, emit: Emit, run: (control: RunControl, emit: Emit) => Promise<void>): Promise<void> {
     const control = new RunControl();
-    this.#runs.set(runId, { control, emit: onEvent });
+    this.#runs.set(runId, { control, emit });
     const next = this.#queue.then(async () => {
       try {
-        await control.checkpoint();
-        await run(control);
+        for (let losses = 0; ; losses++) {
+          try {
+            await control.checkpoint();
+            await run(control, emit);
+            break;
+          } catch (thrown) {
+            if (!this.#gpu?.lost) throw thrown;
+            await this.#rebuild();
+            if (this.#report) emit({ kind: 'device', runId, report: this.#report });
+            if (losses >= RECONNECTS || !this.#gpu) throw thrown;
+          }
+        }
+        emit({ kind: 'finished', runId });
       } catch (thrown) {
         const error = toPlainError(thrown);
         if (error.name === CANCELLED) {
-          onEvent({ kind: 'stopped', runId });
+          emit({ kind: 'stopped', runId });
           return;
         }
-        if (error.name === 'E-GPU-02') await this.#rebuild();
-        onEvent({ kind: 'failed', runId, error });
+        emit({ kind: 'failed', runId, error });
         throw thrown;
       } finally {
         this.#runs.delete(runId);
@@ -160,16 +184,37 @@ export class MeasuringWorker implements WorkerApi {
     return next;
   }
 
-  /** After a lost device: a new adapter and device, checked again; the stored sites are what survives. */
+  /** A new adapter and device under the same consent to software, checked again. The lost session's buffers are gone. */
   async #rebuild(): Promise<void> {
     this.#session = null;
-    const found = await findDevice(true, this.#fault);
+    this.#gpu?.device.destroy();
+    this.#gpu = null;
+    const found = await findDevice(this.#options.useSoftware, this.#options.fault);
     this.#gpu = found.gpu;
     this.#report = found.report;
   }
 
-  #requireModel(): Model {
+  /** Session, stored results, reference and floor: where every run begins. `sites`: what may come back from the store. */
+  async #begin(request: ProbeRequest | JointRequest, recipe: PassScheme, options: PolicyOptions, control: RunControl, emit: Emit, sites: readonly string[]) {
+    const { runId } = request;
+    const { key, store, provenance, probe, plannedBytes } = await this.#prepare(request, recipe, options, control);
+    const stored = await store.load(key);
+    const resumedSites = sites.filter((site) => stored.sites[site]?.status === 'measured').length;
+    emit({ kind: 'started', runId, provenance, plannedBytes, resumedSites });
+    const onPhase = (text: string): void => emit({ kind: 'phase', runId, text });
+    const referenceLoss = stored.reference?.referenceLoss ?? (await probe.referenceLosses({ onPhase }));
+    const floor = await probe.measureFloor({ onPhase }, stored.reference?.floor ?? null);
+    if (!stored.reference) await store.putReference(key, { floor, referenceLoss });
+    emit({ kind: 'floor', runId, floor, referenceLoss });
+    return { key, store, stored, probe };
+  }
+
+  /** modelSha256: what the page believes to be open. */
+  #requireModel(modelSha256?: string): Model {
     if (!this.#model) throw new BendscopeError('E-RUN-04', 'run: expected an open model, got none', 'Open a model first.');
+    if (modelSha256 !== undefined && modelSha256 !== this.#model.sha256) {
+      throw new BendscopeError('E-RUN-05', `run: expected the model ${modelSha256}, got ${this.#model.name} ${this.#model.sha256}`, 'Open the model again.');
+    }
     return this.#model;
   }
 
@@ -190,8 +235,9 @@ export class MeasuringWorker implements WorkerApi {
     return planMemory(graph, spec, true, spec.batches).totalBytes <= RESIDENT_BYTES ? spec.batches : 1;
   }
 
-  async #prepare(spec: DataSpec, recipe: PassScheme, options: PolicyOptions, control: RunControl) {
-    const model = this.#requireModel();
+  async #prepare(request: ProbeRequest | JointRequest, recipe: PassScheme, options: PolicyOptions, control: RunControl) {
+    const spec = request.data;
+    const model = this.#requireModel(request.modelSha256);
     const report = this.#report;
     if (!this.#gpu || !report) {
       const error = report?.error ?? { name: 'E-GPU-12', message: 'No graphics adapter is open.', hint: 'Wait for the GPU check.' };
@@ -221,7 +267,7 @@ export class MeasuringWorker implements WorkerApi {
       tokens: spec.tokens,
       startedAt: new Date().toISOString(),
     };
-    const key = runKey({ modelSha256: model.sha256, tokensSha256: data.sha256, recipe, options, device: `${report.device} ${navigator.userAgent}`, appVersion: APP_VERSION });
+    const key = runKey({ modelSha256: model.sha256, tokensSha256: data.sha256, recipe, options, device: `${report.device} ${navigator.userAgent}`, appVersion: `${APP_VERSION}+${shaderHash()}` });
     return { key, store: await this.#store, provenance, probe: new Probe(session, data.batches, places, control.checkpoint), plannedBytes: session.memory.totalBytes };
   }
 

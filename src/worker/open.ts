@@ -3,7 +3,7 @@
  */
 import { BendscopeError } from '../base/errors';
 import type { DataSpec, ModelSource } from '../bridge/protocol';
-import { hashTokens, sha256 } from '../data/hash';
+import { hashTokens, modelHash, sha256 } from '../data/hash';
 import { gpt2Config } from '../data/hf-config';
 import { openSafetensors } from '../data/safetensors';
 import { BUILT_IN_TEXTS, fetchText, requireText } from '../data/text';
@@ -11,6 +11,7 @@ import { parseTokenizer, type Tokenizer } from '../data/tokenizer';
 import { readWeights } from '../data/weights';
 import { drawWindows, type TokenBatches } from '../data/windows';
 import type { Graph } from '../graph/types';
+import { validateGraph } from '../graph/validate';
 import { gpt2Graph } from '../models/gpt2';
 
 export interface Model {
@@ -41,14 +42,16 @@ async function fetchFile(url: string): Promise<Response> {
 /** Throws E-FILE-0n for damaged, foreign or contradicting files, E-NET-04 when a built-in file cannot be fetched. */
 export async function openModel(source: ModelSource, base: string): Promise<Model> {
   const files = source.kind === 'files' ? source : await builtInFiles(source.name, base);
-  const graph = gpt2Graph(gpt2Config(files.config, files.name));
+  const config = gpt2Config(files.config, files.name);
+  const graph = gpt2Graph(config);
+  validateGraph(graph);
   const bytes = new Uint8Array(files.weights);
   const params = readWeights(graph.params, openSafetensors(bytes, 'model.safetensors'));
   return {
     name: files.name,
     graph,
     params,
-    sha256: await sha256(bytes),
+    sha256: modelHash(await sha256(bytes), { ...config }),
     tokenizer: files.tokenizer === null ? null : parseTokenizer(files.tokenizer),
   };
 }

@@ -13,10 +13,6 @@ export class RunControl {
     if (this.#cancelled) throw new BendscopeError(CANCELLED, 'The run was stopped.', 'Measured cells are kept; run again to continue.');
   };
 
-  get isPaused(): boolean {
-    return this.#paused !== null;
-  }
-
   pause(): void {
     this.#paused ??= new Promise((resolve) => {
       this.#resume = resolve;
