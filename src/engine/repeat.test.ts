@@ -95,7 +95,7 @@ describe('gpt2-nano, three batches', () => {
       await expect(session.runReference({ reference: 'bf16', passes: { 'h.0.attn.c_attn:fprop': 'nvfp4' }, options: {} }, stopAt(60))).rejects.toThrow('stopped');
       // Half of the reference set is another policy's now: nothing may be compared with it.
       expect(session.referenceRun).toBeNull();
-      await expect(session.runVariant(variants[0] ?? {})).rejects.toThrow('run the reference first');
+      await expect(session.runVariant(variants[0] ?? {})).rejects.toThrow('run the reference policy first');
       expect(bitsOfRun(await session.runReference())).toEqual(reference);
       expect(bitsOfRun(await session.runVariant(variants[0] ?? {}))).toEqual(expected[0]);
     } finally {
