@@ -1,13 +1,14 @@
 /**
  * Facts: what was measured and what the worker said. Only added to, never edited; plans refer to them by site id.
- * A cell is either stored (came with the app, measured elsewhere) or measured here; `measuredHere` tells which.
+ * What a message of a run makes of the results is said in results.ts; here they are kept, put aside and brought back.
  */
 import { createStore } from 'zustand/vanilla';
 import type { PlainError } from '../base/errors';
 import type { DataSpec, DeviceReport, OpenedData } from '../bridge/protocol';
-import type { JointResult, NoiseFloor, ProbeRecord, Provenance, SiteResult } from '../graph/probe-record';
+import type { ProbeRecord } from '../graph/probe-record';
 import type { Graph } from '../graph/types';
 import type { PassScheme, PolicyOptions, SiteId } from '../graph/policy';
+import { NO_RESULTS, resultsOf, storedResults, type Results } from './results';
 
 export interface RunState {
   readonly kind: 'probe' | 'joint';
@@ -30,7 +31,8 @@ export interface Notice {
   readonly hint: string;
 }
 
-export interface FactsState {
+/** `Results` are those under the chosen switches on the chosen text. */
+export interface FactsState extends Results {
   readonly graph: Graph | null;
   readonly modelName: string;
   readonly modelSha256: string;
@@ -41,16 +43,6 @@ export interface FactsState {
   readonly options: PolicyOptions;
   readonly data: DataSpec;
   readonly openedData: OpenedData | null;
-  readonly sites: Readonly<Record<SiteId, SiteResult>>;
-  readonly measuredHere: ReadonlySet<SiteId>;
-  readonly floor: NoiseFloor | null;
-  readonly referenceLoss: readonly number[];
-  /** Of the newest results; of the stored example until a run starts. */
-  readonly provenance: Provenance | null;
-  /** Where the stored cells were measured; null when the model has no stored example. */
-  readonly storedProvenance: Provenance | null;
-  /** Joint results by plan hash. */
-  readonly joint: Readonly<Record<string, JointResult>>;
   /** Results under other recipe switches or on other text, by resultsKey; switching back brings them back. */
   readonly shelved: Readonly<Record<string, Results>>;
   readonly run: RunState | null;
@@ -60,16 +52,12 @@ export interface FactsState {
   readonly notices: readonly Notice[];
 }
 
-/** What holds only under one set of recipe switches and on one text. */
-export type Results = Pick<FactsState, 'sites' | 'measuredHere' | 'floor' | 'referenceLoss' | 'provenance' | 'joint'>;
-
 export const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequences: 4, tokens: 128, seed: 1 };
 
 export function createFactsStore() {
   return createStore<FactsState>()(() => ({
     graph: null, modelName: '', modelSha256: '', device: null, checking: true, recipe: 'nvfp4', options: {}, data: DEFAULT_DATA, openedData: null,
-    sites: {}, measuredHere: new Set<SiteId>(), floor: null, referenceLoss: [], provenance: null, storedProvenance: null, joint: {}, shelved: {},
-    run: null, lastRun: '', plannedBytes: null, notices: [],
+    ...NO_RESULTS, shelved: {}, run: null, lastRun: '', plannedBytes: null, notices: [],
   }));
 }
 export type FactsStore = ReturnType<typeof createFactsStore>;
@@ -77,11 +65,8 @@ export type FactsStore = ReturnType<typeof createFactsStore>;
 /** Opens a model's facts, with the stored example if there is one. */
 export function openFacts(store: FactsStore, graph: Graph, modelName: string, modelSha256: string, stored: ProbeRecord | null): void {
   store.setState({
-    graph, modelName, modelSha256,
-    sites: stored?.sites ?? {}, measuredHere: new Set(), floor: stored?.floor ?? null, referenceLoss: stored?.referenceLoss ?? [],
-    provenance: stored?.provenance ?? null, storedProvenance: stored?.provenance ?? null, joint: stored?.joint ?? {},
-    ...(stored ? { recipe: stored.recipe, options: stored.options } : {}),
-    shelved: {}, run: null, plannedBytes: null,
+    graph, modelName, modelSha256, ...(stored ? { ...storedResults(stored), recipe: stored.recipe, options: stored.options } : NO_RESULTS),
+    shelved: {}, plannedBytes: null,
   });
 }
 
@@ -97,16 +82,16 @@ export function switchResults(store: FactsStore, change: Partial<Pick<FactsState
   store.setState((s) => {
     const key = resultsKey({ ...s, ...change });
     if (key === resultsKey(s)) return change;
-    const { sites, measuredHere, floor, referenceLoss, provenance, joint } = s;
-    const kept: Results = { sites, measuredHere, floor, referenceLoss, provenance, joint };
-    const empty: Results = { sites: {}, measuredHere: new Set(), floor: null, referenceLoss: [], provenance: null, joint: {} };
-    const fresh = change.data === undefined ? { ...empty, floor, referenceLoss, provenance } : empty;
-    return { ...change, ...(s.shelved[key] ?? fresh), ...(change.data === undefined ? {} : { plannedBytes: null }), shelved: { ...s.shelved, [resultsKey(s)]: kept } };
+    const { floor, referenceLoss, provenance } = s;
+    const isSameText = change.data === undefined || JSON.stringify(change.data) === JSON.stringify(s.data);
+    const fresh = isSameText ? { ...NO_RESULTS, floor, referenceLoss, provenance } : NO_RESULTS;
+    return { ...change, ...(s.shelved[key] ?? fresh), ...(isSameText ? {} : { plannedBytes: null }), shelved: { ...s.shelved, [resultsKey(s)]: resultsOf(s) } };
   });
 }
 
-export function addSite(store: FactsStore, site: SiteId, result: SiteResult): void {
-  store.setState((s) => ({ sites: { ...s.sites, [site]: result }, measuredHere: new Set([...s.measuredHere, site]) }));
+/** Changes the results by one of the functions of results.ts. */
+export function changeResults(store: FactsStore, change: (results: Results) => Partial<Results>): void {
+  store.setState((s) => change(s));
 }
 
 let noticeId = 0;

@@ -1,6 +1,11 @@
 /** The page's state: three stores and the actions over them. */
 export * from './actions';
+export type { Stores } from './context';
 export * from './document';
 export * from './facts';
+export * from './kept-documents';
+export type { StoredExample } from './open-actions';
+export type { Results } from './results';
 export * from './selectors';
 export * from './view';
+export * from './words';

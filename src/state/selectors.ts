@@ -2,13 +2,14 @@
  * What follows from document and facts, computed once per change: totals, prediction, frontier, plan hash, baselines.
  * Memo by identity of the inputs, because a drag asks many times a second.
  */
-import { passSites, planTotals, type Evidence, type PassSite, type PlanTotals } from '../allocate/cost';
+import { formatOf, passSites, planTotals, type Evidence, type PassSite, type PlanTotals } from '../allocate/cost';
 import type { Frontier } from '../allocate/knapsack';
 import { planFrontier, planHash, PRESETS, presetPlan, type Plan } from '../allocate/plan';
-import type { SiteId } from '../graph/policy';
+import type { SiteFormat, SiteId } from '../graph/policy';
 import type { JointResult } from '../graph/probe-record';
 import type { Graph } from '../graph/types';
 import type { FactsState } from './facts';
+import { jointsShown, originOf } from './results';
 
 /** A function of immutable inputs that remembers its last few calls. */
 function memo<A extends readonly unknown[], R>(run: (...inputs: A) => R, keep = 8): (...inputs: A) => R {
@@ -35,23 +36,18 @@ export function totalsOf(facts: FactsState, plan: Plan): PlanTotals | null {
   return facts.graph ? totalsMemo(facts.graph, plan.formats, evidenceOf(facts), facts.options) : null;
 }
 
-const frontierMemo = memo((graph: Graph, locked: Plan['locked'], lockedFormats: string, plan: Plan, evidence: Evidence, part: ReadonlySet<SiteId> | undefined) => {
-  void locked;
-  void lockedFormats;
-  return planFrontier(sitesOf(graph), plan, evidence, part);
+/** A plan's locks and nothing else, as a text, so that equal locks are one key: `[["h.0.mlp.c_fc:fprop","bf16"],...]`. */
+function locksOf(plan: Plan): string {
+  return JSON.stringify(Object.keys(plan.locked).sort().map((id) => [id, formatOf(plan.formats, id)]));
+}
+const frontierMemo = memo((graph: Graph, locks: string, evidence: Evidence, part: ReadonlySet<SiteId> | undefined) => {
+  const formats = Object.fromEntries(JSON.parse(locks) as [SiteId, SiteFormat][]);
+  const locked = Object.fromEntries(Object.keys(formats).map((id) => [id, true as const]));
+  return planFrontier(sitesOf(graph), { name: '', formats, locked, notes: '' }, evidence, part);
 });
-const planFor = memo((locked: Plan['locked'], lockedFormats: string, plan: Plan) => {
-  void locked;
-  void lockedFormats;
-  return plan;
-});
-/** The solver's frontier under the plan's locks; of a part (row, layer) for its budget handle. */
+/** The solver's frontier under the plan's locks; of a part (row, layer) for its budget handle. Repainting unlocked sites keeps it. */
 export function frontierOf(facts: FactsState, plan: Plan, part?: ReadonlySet<SiteId>): Frontier | null {
-  if (!facts.graph) return null;
-  // Only the formats of locked sites matter to the solver, so a repaint elsewhere keeps the frontier.
-  const key = Object.keys(plan.locked).sort().map((id) => `${id}=${plan.formats[id] ?? 'bf16'}`).join();
-  const first = planFor(plan.locked, key, plan);
-  return frontierMemo(facts.graph, plan.locked, key, first, evidenceOf(facts), part);
+  return facts.graph ? frontierMemo(facts.graph, locksOf(plan), evidenceOf(facts), part) : null;
 }
 
 const hashMemo = memo((graph: Graph, formats: Plan['formats'], modelSha256: string, recipe: FactsState['recipe'], options: FactsState['options']) =>
@@ -60,10 +56,16 @@ export function hashOfPlan(facts: FactsState, plan: Plan): string | null {
   return facts.graph ? hashMemo(facts.graph, plan.formats, facts.modelSha256, facts.recipe, facts.options) : null;
 }
 
-/** The joint measurement of exactly this plan, if it was made. */
+const jointsMemo = memo((joint: FactsState['joint'], jointHere: FactsState['jointHere'], measuredHere: FactsState['measuredHere']) => jointsShown({ joint, jointHere, measuredHere }));
+/** The joint results that may stand beside the cells, by plan hash. */
+export function jointsOf(facts: FactsState): FactsState['joint'] {
+  return jointsMemo(facts.joint, facts.jointHere, facts.measuredHere);
+}
+
+/** The joint measurement of exactly this plan, if it was made and is of the device that the page shows. */
 export function jointOf(facts: FactsState, plan: Plan): JointResult | null {
   const hash = hashOfPlan(facts, plan);
-  return hash === null ? null : (facts.joint[hash] ?? null);
+  return hash === null ? null : (jointsOf(facts)[hash] ?? null);
 }
 
 export interface Baseline {
@@ -87,14 +89,7 @@ export function ranksOf(facts: FactsState): ReadonlyMap<SiteId, number> {
   return ranksMemo(facts.sites);
 }
 
-const provenanceMemo = memo((here: FactsState['provenance'], stored: FactsState['storedProvenance'], sites: FactsState['sites'], measuredHere: FactsState['measuredHere']) => {
-  const total = Object.keys(sites).length;
-  const kept = total - measuredHere.size;
-  if (here === null || stored === null || here === stored || kept <= 0) return here;
-  // Only a joint run so far, or a run in the middle: the file must not claim one device for all angles.
-  return { ...here, device: `mixed: ${measuredHere.size} of ${total} cells on ${here.device}; the others are the stored example, on ${stored.device}` };
-});
-/** Where the angles on the page were measured, honest about a mixture of stored and measured cells; null when there are none. */
+/** Where the angles on the page were measured, honest about a mixture of stored and measured ones; null when there are none. */
 export function provenanceOf(facts: FactsState): FactsState['provenance'] {
-  return provenanceMemo(facts.provenance, facts.storedProvenance, facts.sites, facts.measuredHere);
+  return originOf(facts, jointsOf(facts));
 }

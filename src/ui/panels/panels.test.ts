@@ -45,7 +45,8 @@ describe('the filled button', () => {
     expect(primaryAction(facts({}), plan)).toBe('run');
     expect(primaryAction(facts({ measuredHere: new Set([...all].slice(1)) }), plan)).toBe('run');
     expect(primaryAction(facts({ measuredHere: all }), plan)).toBe('verify');
-    expect(primaryAction(facts({ measuredHere: all, joint }), plan)).toBe('export');
+    expect(primaryAction(facts({ measuredHere: all, joint }), plan)).toBe('verify');
+    expect(primaryAction(facts({ measuredHere: all, joint, jointHere: new Set([hash]) }), plan)).toBe('export');
   });
   it('is Export without a GPU, and none during a run or without a model', () => {
     expect(primaryAction(facts({ device: { ...READY, status: 'absent' } }), plan)).toBe('export');

@@ -1,0 +1,135 @@
+/**
+ * Results of two devices on one page: cells, joints and floor of the stored example give way to those measured here,
+ * one by one, and nothing on the page or in a file claims to be of a device it is not of.
+ */
+import { describe, expect, it } from 'vitest';
+import { hashOfPlan, jointOf, provenanceOf, totalsOf } from '.';
+import { createPage, createRunningPage, floor, jointOfAngle, measured, MODEL, provenance, RECORD, settled, SITES } from './page-fixture';
+
+const STARTED = { kind: 'started', provenance: provenance('here'), plannedBytes: 64, resumedSites: 0 } as const;
+const FLOOR = { kind: 'floor', floor: floor(0.3), referenceLoss: [3.6] } as const;
+const site = (id: string, angleDeg: number) => ({ kind: 'site', site: id, result: measured(angleDeg), done: 1, total: 2 }) as const;
+const tan2 = (deg: number): number => Math.tan((deg * Math.PI) / 180) ** 2;
+
+/** Only the two stored cells low, so that the plan has a prediction; its joint angle is stored too. */
+function pageWithJoint() {
+  const probe = createPage();
+  probe.actions.applyBaseline('all-high');
+  probe.actions.setFormats(SITES, 'nvfp4');
+  const plan = probe.document.getState().plan!;
+  const hash = hashOfPlan(probe.facts.getState(), plan)!;
+  return { plan, hash, record: { ...RECORD, joint: { [hash]: jointOfAngle(hash, 2.2), 'sha256:another': jointOfAngle('sha256:another', 7) } } };
+}
+
+describe('results', () => {
+  it('never stand beside switches or text they were not measured with, and come back with them', async () => {
+    const { facts, actions } = createPage();
+    actions.setOptions({ weights1d: true });
+    expect(facts.getState()).toMatchObject({ sites: {}, options: { weights1d: true }, floor: RECORD.floor, referenceLoss: [3.5] });
+    actions.setOptions({});
+    expect(facts.getState().sites).toEqual(RECORD.sites);
+    const { data } = facts.getState();
+    expect(await actions.setData({ ...data, seed: data.seed + 1 })).toBe(true);
+    expect(facts.getState()).toMatchObject({ sites: {}, floor: null, referenceLoss: [], provenance: null, openedData: { tokenCount: 9 } });
+    expect(await actions.setData(data)).toBe(true);
+    expect(facts.getState()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
+  });
+
+  it('replace the stored example cell by cell, and a file says so while both are there', async () => {
+    const { facts, actions, run } = await createRunningPage();
+    run().say(STARTED);
+    run().say(FLOOR);
+    expect(facts.getState()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
+    expect(provenanceOf(facts.getState())?.device).toBe('elsewhere');
+    run().say(site(SITES[0], 1.5));
+    expect(facts.getState().sites).toEqual({ [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) });
+    expect([...facts.getState().measuredHere]).toEqual([SITES[0]]);
+    const mixed = 'mixed: 1 of 2 cells on here; the others, measured earlier, on elsewhere';
+    expect(provenanceOf(facts.getState())?.device).toBe(mixed);
+    expect(JSON.parse(actions.exportAllocation()!)).toMatchObject({ measuredOn: { device: mixed } });
+    expect(JSON.parse(actions.exportProbe()!)).toMatchObject({ provenance: { device: mixed }, sites: { [SITES[0]]: { angleDeg: 1.5 } } });
+    run().say(site(SITES[1], 2.5));
+    expect(provenanceOf(facts.getState())).toEqual(provenance('here'));
+    expect(facts.getState().referenceLoss).toEqual([3.6]);
+  });
+});
+
+describe('the floor of a prediction', () => {
+  it('is that of the stored cells until the first cell of this device, then that of this device', async () => {
+    const { record } = pageWithJoint();
+    const { facts, document, actions, run } = await createRunningPage({ record });
+    actions.applyBaseline('all-high');
+    actions.setFormats(SITES, 'nvfp4');
+    const predicted = (): number => tan2(totalsOf(facts.getState(), document.getState().plan!)!.predictedDeg!);
+    const stored = tan2(1) + tan2(2) + tan2(0.1);
+    expect(predicted()).toBeCloseTo(stored, 12);
+    run().say(STARTED);
+    run().say(FLOOR);
+    expect(predicted()).toBeCloseTo(stored, 12);
+    run().say(site(SITES[0], 1.5));
+    expect(predicted()).toBeCloseTo(tan2(1.5) + tan2(2) + tan2(0.3), 12);
+  });
+});
+
+describe('joint measurements', () => {
+  it('of the stored example are shown and exported only beside its own cells', async () => {
+    const { plan, hash, record } = pageWithJoint();
+    const { facts, document, actions, run } = await createRunningPage({ record });
+    actions.commitPlan(plan, 'test');
+    const files = () => ({ allocation: JSON.parse(actions.exportAllocation()!) as { totals: { measuredDeg: number | null } }, probe: JSON.parse(actions.exportProbe()!) as { joint: object } });
+    expect(jointOf(facts.getState(), plan)).toEqual(record.joint[hash]);
+    expect(files()).toMatchObject({ allocation: { totals: { measuredDeg: 2.2 }, measuredOn: { device: 'elsewhere' } }, probe: { joint: record.joint } });
+    run().say(STARTED);
+    run().say(FLOOR);
+    expect(jointOf(facts.getState(), plan)).toEqual(record.joint[hash]);
+    run().say(site(SITES[0], 1.5));
+    expect(jointOf(facts.getState(), plan)).toBeNull();
+    expect(files()).toMatchObject({ allocation: { totals: { measuredDeg: null } }, probe: { joint: {} } });
+    expect(Object.keys(files().probe.joint)).toEqual([]);
+    expect(document.getState().plan).toBe(plan);
+  });
+
+  it('made here end the stored ones and are said to be of this device', async () => {
+    const { plan, hash, record } = pageWithJoint();
+    const { facts, actions, run, heard } = createPage({ record });
+    await actions.checkDevice();
+    actions.commitPlan(plan, 'test');
+    const ended = actions.verifyJointly();
+    await settled();
+    expect(heard.at(-1)).toBe(`run ${MODEL}`);
+    expect(run().request).toMatchObject({ planHash: hash, policy: { passes: { [SITES[0]]: 'nvfp4', [SITES[1]]: 'nvfp4' } } });
+    for (const event of [STARTED, FLOOR, { kind: 'joint', joint: jointOfAngle(hash, 2.4) }, { kind: 'finished' }] as const) run().say(event);
+    run().end();
+    await ended;
+    expect(jointOf(facts.getState(), plan)?.result).toMatchObject({ angleDeg: 2.4 });
+    expect(facts.getState()).toMatchObject({ floor: RECORD.floor, sites: RECORD.sites });
+    const device = 'mixed: joint measurements on here; all cells, measured earlier, on elsewhere';
+    expect(JSON.parse(actions.exportAllocation()!)).toMatchObject({ totals: { measuredDeg: 2.4 }, measuredOn: { device } });
+    const probe = JSON.parse(actions.exportProbe()!) as { joint: object };
+    expect(probe).toMatchObject({ provenance: { device } });
+    expect(Object.keys(probe.joint)).toEqual([hash]);
+    // A plan without a joint angle of its own holds figures of the stored example only.
+    actions.setFormats([SITES[0]], 'bf16');
+    expect(JSON.parse(actions.exportAllocation()!)).toMatchObject({ totals: { measuredDeg: null }, measuredOn: { device: 'elsewhere' } });
+  });
+});
+
+it('cells of a device that was replaced count as stored, with its name, until they are measured anew', async () => {
+  const { record, plan, hash } = pageWithJoint();
+  const { facts, actions, run, ended } = await createRunningPage({ record });
+  for (const event of [STARTED, FLOOR, site(SITES[0], 1.5), site(SITES[1], 2.5), { kind: 'joint', joint: jointOfAngle(hash, 2.9) }, { kind: 'finished' }] as const) run().say(event);
+  run().end();
+  await ended;
+  void actions.runProbe();
+  await settled();
+  run().say({ ...STARTED, provenance: provenance('spare') });
+  expect(facts.getState()).toMatchObject({ storedProvenance: { device: 'here' }, sites: { [SITES[0]]: { angleDeg: 1.5 } } });
+  expect(facts.getState().measuredHere.size).toBe(0);
+  expect(jointOf(facts.getState(), plan)?.result).toMatchObject({ angleDeg: 2.9 });
+  expect(Object.keys(facts.getState().joint)).toEqual([hash]);
+  run().say({ ...FLOOR, floor: floor(0.5) });
+  run().say(site(SITES[0], 1.7));
+  expect(jointOf(facts.getState(), plan)).toBeNull();
+  expect(provenanceOf(facts.getState())?.device).toBe('mixed: 1 of 2 cells on spare; the others, measured earlier, on here');
+  expect(facts.getState().floor).toEqual(floor(0.5));
+});

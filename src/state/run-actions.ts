@@ -1,0 +1,123 @@
+/**
+ * Measuring: the start-up check, a probe, a joint measurement, pause and stop. The page holds at most one run; the
+ * worker is told which model and text it must be of, and whatever ends it leaves every measured cell where it is.
+ */
+import { planPolicy, type Plan } from '../allocate/plan';
+import { toPlainError, type BendscopeError } from '../base/errors';
+import type { WorkerApi } from '../bridge/protocol';
+import { coarseOrder } from '../graph/coarse-order';
+import type { SiteId } from '../graph/policy';
+import type { ActionContext } from './context';
+import { notify, notifyError, type RunState } from './facts';
+import { createRunEvents } from './run-events';
+import { hashOfPlan, sitesOf } from './selectors';
+import type { WorkerModel } from './worker-model';
+
+export function createRunActions(context: ActionContext, model: WorkerModel) {
+  const { document, facts, worker, base, attempt, refusedByRun } = context;
+  const onEvent = createRunEvents(facts);
+  let runs = 0;
+  /** The run that the worker knows of; one that still waits for model and text is the page's alone. */
+  let handedOver: string | null = null;
+
+  const isCurrent = (runId: string): boolean => facts.getState().run?.runId === runId;
+
+  const startRun = (kind: RunState['kind'], total: number): string | null => {
+    const { checking, device } = facts.getState();
+    if (refusedByRun('no other was begun')) return null;
+    if (checking || device?.status !== 'ready') {
+      notifyError(facts, checking || !device?.error ? { name: 'E-GPU-12', message: 'The GPU check has not finished.', hint: 'Wait a moment.' } : device.error);
+      return null;
+    }
+    if (model.isOpening()) {
+      notify(facts, { kind: 'warning', name: '', message: 'A model is being opened, so no measurement was begun.', hint: 'Wait a moment.' });
+      return null;
+    }
+    runs += 1;
+    const runId = `${kind}-${Date.now()}-${runs}`;
+    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', measuring: null, done: 0, total, startedAtMs: Date.now(), plannedBytes: null } });
+    return runId;
+  };
+
+  /** One run from start to end. `prepare` opens what it needs; `measure` is skipped if the user stopped it before. */
+  const runOnce = async (kind: RunState['kind'], total: number, prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string) => Promise<unknown>): Promise<void> => {
+    const runId = startRun(kind, total);
+    if (runId === null) return;
+    try {
+      const api = await worker();
+      await model.ensure(api);
+      await prepare(api);
+      if (!isCurrent(runId)) return;
+      handedOver = runId;
+      await measure(api, runId);
+    } catch (thrown) {
+      const error = toPlainError(thrown);
+      if (error.name === 'E-RUN-05') model.forget();
+      // E-RUN-03 is the worker's word for "you pressed Stop"; a run that is over has already said why.
+      if (error.name !== 'E-RUN-03' && isCurrent(runId)) notifyError(facts, error);
+    } finally {
+      if (isCurrent(runId)) facts.setState({ run: null });
+    }
+  };
+
+  return {
+    /** Runs the start-up check; the chip shows the report. */
+    async checkDevice(useSoftware = false, fault?: string): Promise<void> {
+      if (refusedByRun('the GPU was not checked again')) return;
+      facts.setState({ checking: true });
+      const found = await attempt(async () => (await worker()).start({ useSoftware, base, ...(fault === undefined ? {} : { fault }) }));
+      facts.setState({ checking: false, ...(found ? { device: found } : {}) });
+    },
+
+    /** The worker crashed or never loaded: what it held is gone, what the page holds stays. */
+    workerStopped(error: BendscopeError): void {
+      model.forget();
+      const plain = toPlainError(error);
+      facts.setState((s) => ({
+        checking: false, run: null, device: { status: 'absent', error: plain, device: 'none', isFallbackAdapter: false, checks: [], facts: {} },
+        ...(s.run === null ? {} : { lastRun: `stopped by ${plain.name}` }),
+      }));
+      notifyError(facts, plain);
+    },
+
+    /** Measures all sites (or some: retry), coarse order first; measured ones come back from the store. */
+    async runProbe(only?: readonly SiteId[]): Promise<void> {
+      const { graph, modelSha256, recipe, options, data } = facts.getState();
+      if (!graph) return;
+      const sites = only ?? coarseOrder(graph);
+      await runOnce(
+        'probe',
+        sites.length,
+        async (api) => facts.setState({ openedData: await api.openData(data) }),
+        (api, runId) => api.runProbe({ runId, modelSha256, recipe, options, sites, data }, onEvent),
+      );
+    },
+
+    /** Measures a plan as a whole, by default the one in hand. */
+    async verifyJointly(target?: Plan): Promise<void> {
+      const { graph, modelSha256, options, data } = facts.getState();
+      const plan = target ?? document.getState().plan;
+      const planHash = plan ? hashOfPlan(facts.getState(), plan) : null;
+      if (!graph || !plan || planHash === null) return;
+      const policy = planPolicy(plan.formats, sitesOf(graph), options);
+      await runOnce('joint', 1, () => Promise.resolve(), (api, runId) => api.verifyJointly({ runId, modelSha256, policy, planHash, data }, onEvent));
+    },
+
+    async pause(): Promise<void> {
+      const { run } = facts.getState();
+      if (run) await attempt(async () => (await worker()).pause(run.runId));
+    },
+    async resume(): Promise<void> {
+      const { run } = facts.getState();
+      if (!run) return;
+      facts.setState({ run: { ...run, status: 'running' } });
+      await attempt(async () => (await worker()).resume(run.runId));
+    },
+    async stop(): Promise<void> {
+      const { run } = facts.getState();
+      if (!run) return;
+      if (handedOver === run.runId) await attempt(async () => (await worker()).cancel(run.runId));
+      else facts.setState({ run: null, lastRun: 'stopped before it began' });
+    },
+  };
+}
