@@ -4,9 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { createDocumentStore, frontierOf, HISTORY_STEPS, keepDocument, KEPT_MODELS, redoLabel, restoreDocument, totalsOf, undoLabel } from '.';
-import { ALL_SITES, createPage, GRAPH, memoryStorage, MODEL, OTHER, SITES } from './page-fixture';
+import { ALL_SITES, createPage, FILES, GRAPH, memoryStorage, MODEL, OTHER, SITES } from './page-fixture';
 
-const FILES = { kind: 'files', name: 'other', config: '{}', weights: new ArrayBuffer(0), tokenizer: null } as const;
 const steps = ({ document }: Pick<ReturnType<typeof createPage>, 'document'>): number => document.temporal.getState().pastStates.length;
 
 describe('the history', () => {

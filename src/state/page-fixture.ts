@@ -15,6 +15,8 @@ export const MODEL = `sha256:${'a'.repeat(64)}`;
 const TOKENS = `sha256:${'c'.repeat(64)}`;
 /** A model that is not the built-in one. */
 export const OTHER = { graph: gpt2Graph({ ...CONFIG, model: 'other', layers: 1 }), modelName: 'other', modelSha256: `sha256:${'b'.repeat(64)}` };
+/** Files whose opening gives OTHER. */
+export const FILES = { kind: 'files', name: 'other', config: '{}', weights: new ArrayBuffer(0), tokenizer: null } as const;
 
 export const provenance = (device: string): Provenance => ({
   appVersion: '0', device, isFallbackAdapter: false, browser: 'none', modelSha256: MODEL, tokensSha256: TOKENS, modelName: 'tiny', dataName: 'book',
