@@ -11,7 +11,7 @@ if (chromium === null) throw new Error('playwright.config: expected a Chromium, 
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
-  timeout: 240_000,
+  timeout: 180_000,
   expect: { timeout: 20_000 },
   // One software GPU: parallel pages only slow each other down.
   workers: 1,
@@ -21,6 +21,7 @@ export default defineConfig({
   use: {
     baseURL: `http://localhost:${PORT}`,
     viewport: { width: 1440, height: 900 },
+    actionTimeout: 20_000,
     trace: 'retain-on-failure',
     launchOptions: { executablePath: chromium, args: CHROMIUM_ARGS, headless: true },
   },

@@ -1,7 +1,7 @@
 /** The first minute with a mouse (ux.md 6.3): look, measure, paint, spend a budget, verify, export, share. */
 import { expect, test } from '@playwright/test';
 import {
-  budget, cell, cellNames, cells, countCells, deviceChip, drawn, exported, figure, grid, listenToStatus, openNano, openPage, pairsOf, plan, runButton, RUN_TIMEOUT, status, useSmallData, verify, waitForGpu, watchErrors,
+  budget, cell, cellNames, cells, countCells, deviceChip, drawn, exported, figure, grid, listenToStatus, openNano, openPage, pairsOf, plan, runButton, RUN_TIMEOUT, status, takeSmallData, verify, waitForGpu, watchErrors,
 } from './workbench-page';
 
 test('the first minute by mouse', async ({ page, context }) => {
@@ -30,7 +30,7 @@ test('the first minute by mouse', async ({ page, context }) => {
     await openNano(page);
     await expect(page.getByText('STORED EXAMPLE', { exact: true })).toBeHidden();
     expect(await countCells(page, 'not measured')).toBe(24);
-    await useSmallData(page);
+    await takeSmallData(page);
     await expect(page.getByRole('banner').getByRole('button', { name: '1 × 1 × 16 tokens' })).toBeVisible();
   });
 

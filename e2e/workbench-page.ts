@@ -92,7 +92,7 @@ export async function openNano(page: Page): Promise<void> {
 }
 
 /** One batch of one sequence of 16 tokens: a cell takes a fraction of a second even on a processor. */
-export async function useSmallData(page: Page): Promise<void> {
+export async function takeSmallData(page: Page): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: /tokens/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Calibration data' });
   await dialog.getByRole('spinbutton', { name: 'Batches' }).fill('1');
