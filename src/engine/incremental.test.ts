@@ -12,7 +12,8 @@ import { compileProgram } from './compile';
 import { KERNELS } from './kernels';
 import { isClear } from './program';
 import { bitsOfRun, graph, params, SHAPE, tokensOf } from './run-fixture';
-import { Session, type RunResult, type Variant } from './session';
+import { Session } from './session';
+import type { RunResult, Variant } from './run';
 import { Values } from './values';
 
 const SITES = paintableSites(graph).map((site) => site.id);

@@ -8,7 +8,8 @@ import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
 import { planMemory } from './memory';
 import { graph, params, SHAPE, tokensOf } from './run-fixture';
-import { Session, type Variant } from './session';
+import { Session } from './session';
+import type { Variant } from './run';
 
 let gpu: Gpu;
 beforeAll(async () => {

@@ -10,7 +10,8 @@ import type { SiteResult } from '../graph/probe-record';
 import { assertFinite } from '../probe/metrics';
 import { Probe } from '../probe/probe';
 import { graph, params, SHAPE, tokensOf } from './run-fixture';
-import { Session, type RunResult } from './session';
+import { Session } from './session';
+import type { RunResult } from './run';
 
 const TOKENS = tokensOf(0);
 const NO_FLOOR = { forwardDeg: 0, backwardDeg: 0, perRun: [] };

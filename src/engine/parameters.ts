@@ -38,3 +38,13 @@ export function packBf16(values: Float32Array): Uint32Array {
   for (let i = 0; i < out.length; i++) out[i] = (round(bits[2 * i] ?? 0) | (round(bits[2 * i + 1] ?? 0) << 16)) >>> 0;
   return out;
 }
+
+/** The inverse of padRows: device rows -> the checkpoint's shape. */
+export function unpadRows(padded: Float32Array, shape: readonly number[]): Float32Array {
+  const cols = shape[shape.length - 1] ?? 0;
+  const rows = shape.length === 2 ? (shape[0] ?? 0) : 1;
+  if (stride(cols) === cols) return padded;
+  const out = new Float32Array(rows * cols);
+  for (let r = 0; r < rows; r++) out.set(padded.subarray(r * stride(cols), r * stride(cols) + cols), r * cols);
+  return out;
+}

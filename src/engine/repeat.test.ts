@@ -7,7 +7,8 @@ import { BendscopeError } from '../base/errors';
 import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
 import { bitsOfGradient, bitsOfRun, graph, params, SHAPE, tokensOf } from './run-fixture';
-import { Session, type Variant } from './session';
+import { Session } from './session';
+import type { Variant } from './run';
 
 const VARIANTS: Variant[] = [
   ...['h.1.attn.c_attn:fprop', 'h.1.mlp.c_fc:dgrad', 'h.0.mlp.c_proj:wgrad'].map((site): Variant => ({ policy: { reference: 'bf16', passes: { [site]: 'nvfp4' }, options: {} }, localErrorOf: site })),

@@ -1,7 +1,7 @@
 /** What tests of whole runs share: gpt2-nano on a small ragged batch, and a run's result as bits, so that equal means equal. */
 import { builtIn } from '../cli/golden';
 import { bitsOf } from '../numerics/float-bits';
-import type { RunResult } from './session';
+import type { RunResult } from './run';
 import type { BatchShape } from './values';
 
 /** 26 tokens: no multiple of 4, 16 or 64 along any axis that a wgrad or the attention contracts. */

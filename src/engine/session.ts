@@ -4,39 +4,20 @@
  * gradient it touches with the reference's while it sits in scratch. `dispose` gives every byte back.
  */
 import { assert, BendscopeError } from '../base/errors';
-import { parseSiteId } from '../graph/sites';
-import { REFERENCE_POLICY, type Policy, type SiteId } from '../graph/policy';
+import { REFERENCE_POLICY, type Policy } from '../graph/policy';
 import type { Graph } from '../graph/types';
 import { whole, type BufferSlice, type Gpu } from '../gpu/gpu';
-import { compileProgram, opContext, type Flip } from './compile';
+import { compileProgram } from './compile';
 import { Executor, type Checkpoint, type ResolvedCommand } from './executor';
 import { addPartials, compareCommand, type TensorSums } from './comparison';
-import { comparePlan, COMPARE_CHUNK, COMPARE_WORDS, localErrorBytes, planMemory, type MemoryPlan } from './memory';
-import { linearPass } from './ops/linear';
-import { resource } from './ops/op';
-import { isClear, stride, tensorBytes, type Binding, type Program, type Step } from './program';
+import { comparePlan, COMPARE_WORDS, localErrorBytes, planMemory, type MemoryPlan } from './memory';
+import { localError } from './local-error';
+import { isClear, type Binding, type Program, type Step } from './program';
+import type { RunResult, Variant } from './run';
 import { Values, paramBytes, type BatchShape } from './values';
-import { loadParameters } from './parameters';
+import { loadParameters, unpadRows } from './parameters';
 import { lossOf, orderTokens } from './batch';
 import { Readback } from './readback';
-
-export interface RunResult {
-  readonly loss: number;
-  readonly sums: ReadonlyMap<string, TensorSums>;
-  /** |out_q - out|^2 / |out|^2 of the pass's own output, if asked for. */
-  readonly localError: number | null;
-  /** Inf and NaN elements of quantized operands; their codes cannot show them, so a run that has some is void. */
-  readonly nonFiniteOperands: number;
-  readonly executedSteps: number;
-}
-
-export interface Variant {
-  readonly policy?: Policy;
-  readonly flip?: Flip;
-  readonly localErrorOf?: SiteId;
-  /** Execute every step instead of the dirty ones: the test of exactness. */
-  readonly full?: boolean;
-}
 
 interface ResidentBatch {
   readonly buffers: Map<string, GPUBuffer>;
@@ -61,8 +42,6 @@ export class Session {
   #basePolicy: Policy;
   #plan: ReturnType<typeof comparePlan>;
   #readback: Readback | null = null;
-  /** Partial sums of the last local error. */
-  #localChunks = 0;
 
   private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, reference: Policy['reference'], memory: MemoryPlan, targetMs?: number) {
     this.#gpu = gpu;
@@ -192,7 +171,12 @@ export class Session {
       commands.push(...this.#resolve(step, (key) => this.#buffer(this.#work, key), (key) => !dirty.has(key), scratch));
       for (const [key, slice] of scratch) commands.push(this.#compare(key.slice(3), slice));
     }
-    if (variant.localErrorOf !== undefined) commands.push(...this.#localError(variant.localErrorOf, variant.policy ?? this.#basePolicy));
+    if (variant.localErrorOf !== undefined) {
+      const local = localError(this.#values, variant.localErrorOf, variant.policy ?? this.#basePolicy, this.shape);
+      for (const step of local.steps) commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => true));
+      const slice = (key: string): BufferSlice => ({ buffer: this.#buffer(this.#shared, key), offset: 0, size: local.bytes });
+      commands.push(compareCommand('local-error', slice(local.low), slice(local.high), local.bytes / 16, this.#plan.localErrorFirst, whole(this.#buffer(this.#shared, 'sums'))));
+    }
     await this.#executor.run(commands, checkpoint);
     const lossDirty = [...dirty].some((key) => key === `stats:${this.#lossNode()}`);
     const found = await this.#collect(touched, lossDirty ? this.#work : this.#reference, variant.localErrorOf !== undefined);
@@ -210,7 +194,7 @@ export class Session {
     const out = new Map<string, Float32Array>();
     for (const param of this.graph.params) {
       const bytes = await this.#gpu.read(this.#buffer(this.#reference, `dw:${param.name}`), paramBytes(param.shape));
-      out.set(param.name, unpad(new Float32Array(bytes), param.shape));
+      out.set(param.name, unpadRows(new Float32Array(bytes), param.shape));
     }
     return out;
   }
@@ -263,49 +247,18 @@ export class Session {
     return compareCommand(param, gradient, reference, gradient.size / 16, this.#plan.first.get(param) ?? 0, whole(this.#buffer(this.#shared, 'sums')));
   }
 
-  /** The pass's output from the reference's inputs, low and high, unrounded and without bias, compared. */
-  #localError(site: SiteId, policy: Policy): ResolvedCommand[] {
-    const { node, pass } = parseSiteId(this.graph, site);
-    const spec = this.#values.node(node);
-    const n = this.shape.sequences * this.shape.tokens;
-    const [rows, cols] = pass === 'fprop' ? [n, spec.cols] : pass === 'dgrad' ? [n, spec.inCols] : spec.weightTransposed ? [spec.cols, spec.inCols] : [spec.inCols, spec.cols];
-    const commands: ResolvedCommand[] = [];
-    for (const [name, p] of [['low', policy], ['high', this.#basePolicy]] as const) {
-      const c = opContext(this.#values, spec, p, this.shape);
-      const step: Step = {
-        slot: `local-error-${name}/${site}`, variant: '', reads: [], writes: [],
-        commands: linearPass(c, pass, { data: resource(`scratch:local-${name}`), bf16: false, bias: false }),
-      };
-      commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => true));
-    }
-    const size = tensorBytes(rows, cols, false);
-    this.#localChunks = Math.ceil(size / 4 / COMPARE_CHUNK);
-    const slice = (name: string): BufferSlice => ({ buffer: this.#buffer(this.#shared, name), offset: 0, size });
-    commands.push(compareCommand('local-error', slice('scratch:local-low'), slice('scratch:local-high'), (rows * stride(cols)) / 4, this.#plan.localErrorFirst, whole(this.#buffer(this.#shared, 'sums'))));
-    return commands;
-  }
-
   async #collect(params: readonly string[], lossSet: Map<string, GPUBuffer>, withLocalError: boolean): Promise<{ sums: Map<string, TensorSums>; loss: number; localError: number | null; nonFiniteOperands: number }> {
     const rows = this.shape.sequences * this.shape.tokens;
     const alpha = this.#shared.get('low:alpha') ?? null;
     assert(this.#readback, 'the session was disposed of');
     const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16, alpha);
     const sums = new Map(params.map((name) => [name, addPartials(partials, this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
-    let localError: number | null = null;
+    let relative: number | null = null;
     if (withLocalError) {
-      // A pass whose own output is zero or overflows has no relative error: null, never a NaN that looks like a figure.
-      const s = addPartials(partials, this.#plan.localErrorFirst, this.#localChunks);
-      localError = s.rr > 0 && Number.isFinite(s.dd / s.rr) ? s.dd / s.rr : null;
+      // Chunks past the site's own are zero. A pass whose own output is zero or overflows has no relative error: null, never a NaN that looks like a figure.
+      const s = addPartials(partials, this.#plan.localErrorFirst, this.#plan.total - this.#plan.localErrorFirst);
+      relative = s.rr > 0 && Number.isFinite(s.dd / s.rr) ? s.dd / s.rr : null;
     }
-    return { sums, loss: lossOf(stats, rows), localError, nonFiniteOperands };
+    return { sums, loss: lossOf(stats, rows), localError: relative, nonFiniteOperands };
   }
-}
-
-function unpad(padded: Float32Array, shape: readonly number[]): Float32Array {
-  const cols = shape[shape.length - 1] ?? 0;
-  const rows = shape.length === 2 ? (shape[0] ?? 0) : 1;
-  if (stride(cols) === cols) return padded;
-  const out = new Float32Array(rows * cols);
-  for (let r = 0; r < rows; r++) out.set(padded.subarray(r * stride(cols), r * stride(cols) + cols), r * cols);
-  return out;
 }

@@ -8,7 +8,7 @@ import { BendscopeError } from '../base/errors';
 import type { Graph } from '../graph/types';
 import type { BatchMeasure, Measured } from '../graph/probe-record';
 import type { TensorSums } from '../engine/comparison';
-import type { RunResult } from '../engine/session';
+import type { RunResult } from '../engine/run';
 
 /** One run against one batch's reference. */
 export interface RunMeasure extends BatchMeasure {

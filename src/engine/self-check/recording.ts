@@ -9,7 +9,8 @@ import { fromBits } from '../../numerics/float-bits';
 import { orderTokens } from '../batch';
 import { stride } from '../program';
 import type { ReferenceCall } from '../reference';
-import type { RunResult, Session } from '../session';
+import type { Session } from '../session';
+import type { RunResult } from '../run';
 import { Values } from '../values';
 import { TINY_GRAPH, TINY_SHAPE, tinyParams, tinyTokens } from './tiny-model';
 
