@@ -4,7 +4,7 @@
  */
 import { expect, test, type BrowserContext, type Page } from '@playwright/test';
 import {
-  cell, cells, CHECK_TIMEOUT, countCells, deviceChip, exported, openNano, openPage, runButton, RUN_TIMEOUT, status, takeSmallData, verify, waitForGpu, watchErrors,
+  cell, cells, CHECK_TIMEOUT, countCells, deviceChip, exported, listenToStatus, openNano, openPage, runButton, RUN_TIMEOUT, status, takeSmallData, verify, waitForGpu, watchErrors,
 } from './workbench-page';
 
 const WORKER = /\/assets\/main-[\w-]+\.js$/;
@@ -96,27 +96,45 @@ for (const [kernel, check] of [['softmax_bprop', 'attention backward'], ['layern
   });
 }
 
-test('E-GPU-02, the device is lost in the middle of a run: cells are kept, Continue measures the others', async ({ page, context }) => {
-  // The real device of the real run, destroyed when the test says so.
+/**
+ * The real device of the real run, destroyed while cells are being measured. After each new device it waits until
+ * measuring goes on, so often as the page's `losses` says.
+ */
+async function loseDevices(page: Page, context: BrowserContext): Promise<(losses: number) => Promise<void>> {
   await beforeWorker(context, `
     const request = GPUAdapter.prototype.requestDevice;
+    const channel = new BroadcastChannel('losing the GPU');
     let device;
-    GPUAdapter.prototype.requestDevice = async function (options) { return (device = await request.call(this, options)); };
-    new BroadcastChannel('lose the GPU').addEventListener('message', () => device.destroy())`);
+    GPUAdapter.prototype.requestDevice = async function (options) {
+      device = await request.call(this, options);
+      channel.postMessage('new device');
+      return device;
+    };
+    channel.addEventListener('message', () => device.destroy())`);
+  await page.addInitScript(() => {
+    const state = Object.assign(window, { losses: 0 });
+    const channel = new BroadcastChannel('losing the GPU');
+    let armed = false;
+    channel.addEventListener('message', () => (armed = true));
+    new MutationObserver(() => {
+      const bar = document.querySelector('footer')?.textContent ?? '';
+      if (!armed || state.losses === 0 || !/measuring L/.test(bar) || Number(/(\d+)\/24/.exec(bar)?.[1] ?? 0) < 3) return;
+      armed = false;
+      state.losses -= 1;
+      channel.postMessage('lose it');
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  return (losses) => page.evaluate((count) => void Object.assign(window, { losses: count }), losses);
+}
+
+test('E-GPU-02, the device is lost again and again in a run: cells are kept; one loss alone is mended without a word', async ({ page, context }) => {
+  const lose = await loseDevices(page, context);
   await openPage(page);
   await openNano(page);
   await takeSmallData(page);
   await waitForGpu(page);
-  await page.evaluate(() => {
-    const channel = new BroadcastChannel('lose the GPU');
-    const observer = new MutationObserver(() => {
-      const done = Number(/(\d+)\/24/.exec(document.querySelector('footer')?.textContent ?? '')?.[1] ?? 0);
-      if (done < 3) return;
-      observer.disconnect();
-      channel.postMessage('now');
-    });
-    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
-  });
+
+  await lose(3);
   await runButton(page).click();
   const notice = page.getByRole('alert').filter({ hasText: 'E-GPU-02' });
   await expect(notice).toBeVisible({ timeout: CHECK_TIMEOUT });
@@ -126,10 +144,20 @@ test('E-GPU-02, the device is lost in the middle of a run: cells are kept, Conti
   expect(left).toBeLessThanOrEqual(21);
   const kept = (await exported(page, 'Probe as JSON'))['sites'] as Record<string, unknown>;
   expect(Object.keys(kept)).toHaveLength(24 - left);
+  await notice.getByRole('button', { name: 'Dismiss' }).click();
 
+  await lose(1);
+  const said = await listenToStatus(page);
   await expect(runButton(page)).toHaveText(`Continue: ${left} cells left`);
   await runButton(page).click();
   await expect(status(page)).toContainText(/Probe 24\/24 finished/, { timeout: RUN_TIMEOUT });
+  const counts = (await said()).map((text) => Number(/(\d+) cells kept from before/.exec(text)?.[1] ?? NaN));
+  const resumes = counts.filter((count, i) => count >= 0 && !(counts[i - 1] === count));
+  // Once for Continue, once for the new device, which finds at least as many cells.
+  expect(resumes).toHaveLength(2);
+  expect(resumes[0]).toBe(24 - left);
+  expect(resumes[1]).toBeGreaterThanOrEqual(24 - left);
+  await expect(notice).toBeHidden();
   const after = (await exported(page, 'Probe as JSON'))['sites'] as Record<string, unknown>;
   for (const [id, site] of Object.entries(kept)) expect(after[id]).toEqual(site);
   expect(await countCells(page, 'bending')).toBe(24);
