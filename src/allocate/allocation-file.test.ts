@@ -68,6 +68,10 @@ describe('allocation.json', () => {
     expect(oneD.planHash).not.toBe(imported.planHash);
   });
 
+  it('knows the same weights under another folder name', () => {
+    expect(importAllocation(withValue(['model', 'name'], 'gpt2-2x64'), CONTEXT).plan).toEqual(PLAN);
+  });
+
   it('gives any plan back, byte for byte', () => {
     fc.assert(fc.property(fc.array(fc.tuple(fc.boolean(), fc.boolean()), { minLength: 24, maxLength: 24 }), fc.string(), (cells, name) => {
       const locked = Object.fromEntries(SITES.filter((_, i) => cells[i]![1]).map((site) => [site.id, true as const]));
@@ -136,7 +140,7 @@ describe('allocation.json that is refused', () => {
     ['a newer version', withValue(['schema'], 'bendscope-allocation/2'), 'E-VER-01', /bendscope-allocation\/2.*bendscope-allocation\/1/],
     ['another kind of file', withValue(['schema'], 'bendscope-probe/1'), 'E-VER-01', /expected schema bendscope-allocation\/1, got "bendscope-probe\/1"/],
     ['no schema', withValue(['schema'], undefined), 'E-VER-01', /got nothing/],
-    ['another model by name', withValue(['model', 'name'], 'gpt2-mini'), 'E-PLAN-01', /made for "gpt2-mini"; the open model is "gpt2-nano"/],
+    ['another model by name', withValue(['model'], { name: 'gpt2-mini', sha256: hashOf('other'), layers: 6, tiedHead: true }), 'E-PLAN-01', /made for "gpt2-mini"; the open model is "gpt2-nano"/],
     ['another model by weights', withValue(['model', 'sha256'], hashOf('other')), 'E-PLAN-01', /with weights/],
     ['an unknown site', withValue(['sites', 'h.7.mlp.c_fc:fprop'], FILE.sites[site]), 'E-PLAN-02', /"h\.7\.mlp\.c_fc:fprop"/],
     ['a site the recipe cannot lower', withValue(['sites', 'lm_head:fprop'], FILE.sites[site]), 'E-PLAN-02', /"lm_head:fprop"/],

@@ -156,8 +156,10 @@ function checkModel(raw: Readonly<Record<string, unknown>>, { graph, modelSha256
   const model = raw['model'];
   if (!isObject(model)) return;
   const { name, sha256 } = model;
+  // The hash is the model; its name is only what its folder was called.
+  if (sha256 === modelSha256) return;
   if (typeof name === 'string' && name !== graph.model) throw new BendscopeError('E-PLAN-01', `This plan was made for ${show(name)}; the open model is ${show(graph.model)}.`, `Open ${show(name)} first, then import the plan again.`);
-  if (typeof sha256 === 'string' && sha256 !== modelSha256) {
+  if (typeof sha256 === 'string') {
     throw new BendscopeError('E-PLAN-01', `This plan was made for ${show(name)} with weights ${show(sha256)}; the open model is ${show(graph.model)} with ${show(modelSha256)}.`, 'Open the weights the plan was made for, then import it again.');
   }
 }
