@@ -1,10 +1,13 @@
 /**
  * End-to-end tests on the production build (`vite preview` of dist) in the system's Chromium with the software adapter.
  */
+import { execFileSync } from 'node:child_process';
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM_ARGS, findChromium } from './.ci/browser.mjs';
 
-const PORT = 4173;
+const FREE_PORT = "const s = require('node:net').createServer().listen(0, () => { process.stdout.write(String(s.address().port)); s.close(); })";
+/** A port that nobody uses, asked of the system once; the test processes inherit it through the environment. */
+const PORT = Number((process.env['BENDSCOPE_TEST_PORT'] ??= execFileSync(process.execPath, ['-e', FREE_PORT], { encoding: 'utf8' })));
 const chromium = findChromium();
 if (chromium === null) throw new Error('playwright.config: expected a Chromium, got none - install chromium or set BENDSCOPE_CHROMIUM');
 
