@@ -34,5 +34,6 @@ export default defineConfig({
     url: `http://localhost:${PORT}`,
     reuseExistingServer: false,
     timeout: 60_000,
+    cwd: import.meta.dirname,
   },
 });

@@ -21,6 +21,7 @@ test('workbench-light.png', async ({ page }) => {
   await cells(page).and(page.getByRole('gridcell', { name: /rank 1 of 72/ })).click();
   await page.mouse.move(2, 899);
   await drawn(page);
+  await expect(page.getByRole('tooltip')).toBeHidden();
   await page.screenshot({ path: FILE, animations: 'disabled' });
   expect(statSync(FILE).size).toBeLessThan(MOST_BYTES);
 });
