@@ -2,6 +2,7 @@
  * What a run says of itself, turned into facts. Every event is bound to its run: one that comes after its run ended
  * (stopped, failed, another began) says nothing of what is on the page now and changes nothing.
  */
+import type { PlainError } from '../base/errors';
 import type { ProbeEvent } from '../bridge/protocol';
 import { changeResults, notify, notifyError, type FactsStore, type RunState } from './facts';
 import { floorMeasured, jointMeasured, runStarted, siteMeasured } from './results';
@@ -56,8 +57,17 @@ export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void 
         break;
       case 'failed':
         facts.setState({ run: null, lastRun: `stopped by ${event.error.name}` });
-        notifyError(facts, event.error);
+        notifyError(facts, event.error.name === 'E-GPU-02' ? lostDevice(event.error, run) : event.error);
         break;
     }
+  };
+}
+
+/** Says what was being measured and what is kept (ux.md 6.8); the driver's own words go behind the advice. */
+function lostDevice(error: PlainError, run: RunState): PlainError {
+  return {
+    name: error.name,
+    message: `The GPU stopped answering while ${run.phase || 'measuring'}. ${plural(run.done, 'cell')} of this run ${run.done === 1 ? 'is' : 'are'} kept.`,
+    hint: `${error.hint} (${error.message})`,
   };
 }
