@@ -78,8 +78,11 @@ describe('a run', () => {
     run().say({ kind: 'failed', error: ERROR });
     run().fail(new BendscopeError(ERROR.name, ERROR.message, ERROR.hint));
     await ended;
-    expect(facts.getState()).toMatchObject({ run: null, lastRun: 'stopped by E-GPU-02', sites: { [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) }, notices: [{ kind: 'error', ...ERROR }] });
+    expect(facts.getState()).toMatchObject({ run: null, lastRun: 'stopped by E-GPU-02', sites: { [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) }, notices: [{ kind: 'error', name: 'E-GPU-02' }] });
     expect(facts.getState().notices).toHaveLength(1);
+    // What was being measured, what is kept, and the driver's own words behind the advice.
+    expect(facts.getState().notices[0]?.message).toBe('The GPU stopped answering while opening model and text. 1 cell of this run is kept.');
+    expect(facts.getState().notices[0]?.hint).toBe(`${ERROR.hint} (${ERROR.message})`);
     expect(document.getState().plan).toBe(plan);
   });
 
