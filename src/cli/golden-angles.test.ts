@@ -20,7 +20,6 @@ interface GoldenMeasure { angle_deg: number; relative_shift: number; length_rati
 type GoldenRuns = GoldenMeasure[][];
 interface GoldenAngles {
   reference_loss: number[][];
-  ideal_against_f32_deg: number[];
   sites: Record<string, Record<string, GoldenRuns>>;
   joint: Record<string, GoldenRuns>;
   local_error: Record<string, Record<string, number>>;
@@ -103,6 +102,7 @@ describe.each(MODELS)('gpt2-%s NVFP4', (name) => {
   });
 
   it('shift, length, rotation, loss change and local error', () => {
+    const localErrors: number[] = [];
     for (const [id, site] of found) {
       const runs = (goldenSites[id] ?? []).map((batch) => batch[0]);
       runs.forEach((run, k) => {
@@ -114,10 +114,13 @@ describe.each(MODELS)('gpt2-%s NVFP4', (name) => {
         expect(Math.abs(ours.rotationShare - run.rotation_share)).toBeLessThan(0.05);
         expect(Math.abs(ours.lossChange - run.loss_change)).toBeLessThan(2e-3);
       });
-      // A local error is quadratic in inputs that lie as far apart as two right references do (0.08 and 0.49 degrees).
-      const apart = 2 * Math.tan(((golden.ideal_against_f32_deg[0] ?? NaN) * Math.PI) / 180);
       const goldenLocal = golden.local_error['nvfp4']?.[id] ?? NaN;
-      expect(Math.abs((site.perBatch[0]?.localError ?? NaN) / goldenLocal - 1)).toBeLessThan(0.01 + apart);
+      localErrors.push(Math.abs((site.perBatch[0]?.localError ?? NaN) / goldenLocal - 1));
     }
+    // Held to the limits of the angles: it too is taken where two right references lie 0.08 and 0.49 degrees apart, and
+    // PyTorch's own float32 sums move it by up to 2.0 % on mini.
+    console.log(`gpt2-${name} local error: median ${(100 * median(localErrors)).toFixed(2)} %, largest ${(100 * Math.max(...localErrors)).toFixed(2)} %`);
+    expect(median(localErrors)).toBeLessThanOrEqual(limits.median);
+    expect(Math.max(...localErrors)).toBeLessThanOrEqual(limits.largest);
   });
 });
