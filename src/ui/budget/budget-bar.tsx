@@ -9,6 +9,7 @@ import { frontierOf, sitesOf, totalsOf } from '../../state';
 import { ANGLE_DOMAIN, logPosition, logValue } from '../charts/scales';
 import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
 import { Slider } from './slider';
+import { angleText, shareText, stopForText } from './budget-stop';
 import { pointForAngle, pointForShare, useBudget } from './use-budget';
 import './budget.css';
 
@@ -62,12 +63,13 @@ export function BudgetBar() {
       <BudgetField
         key={mode}
         spend={spend}
-        value={spend ? (100 * next.hpGemmWork).toFixed(1) : next.predictedDeg === null ? '' : significant(next.predictedDeg)}
+        value={spend ? shareText(next.hpGemmWork) : next.predictedDeg === null ? '' : angleText(next.predictedDeg)}
         disabled={disabled}
-        onValue={(value) => {
-          const choice = spend ? pointForShare(line, value / 100) : pointForAngle(line, value);
-          budget.moveTo(choice.index);
-          budget.commit(() => (spend ? `spend at most ${value} %` : `bend at most ${value} deg`));
+        onText={(text) => {
+          const index = stopForText(line, mode, text);
+          if (index === null) return;
+          budget.moveTo(index);
+          budget.commit(() => `${mode} at most ${text.trim()} ${spend ? '%' : 'deg'}`);
         }}
       />
       <p className="budget-note" aria-live="off">
@@ -104,16 +106,15 @@ interface FieldProps {
   readonly spend: boolean;
   readonly value: string;
   readonly disabled: boolean;
-  onValue(value: number): void;
+  onText(text: string): void;
 }
 
-function BudgetField({ spend, value, disabled, onValue }: FieldProps) {
+function BudgetField({ spend, value, disabled, onText }: FieldProps) {
   const id = useId();
   /** What is being typed; null: the field shows the plan's own value. */
   const [draft, setDraft] = useState<string | null>(null);
   const take = (): void => {
-    const number = draft === null ? NaN : Number(draft.replace(',', '.'));
-    if (draft !== null && draft.trim() !== '' && draft !== value && Number.isFinite(number) && number >= 0) onValue(number);
+    if (draft !== null && draft !== value) onText(draft);
     setDraft(null);
   };
   return (
