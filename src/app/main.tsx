@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app';
 import { listenForKeys } from './global-keys';
 import { fetchStoredExample } from './stored-example';
+import { rememberOwnModel } from './last-model';
 import { browserStorage, createWorkbench } from './stores';
 import { keepView } from './theme';
 
@@ -35,6 +36,7 @@ function nextPaint(): Promise<void> {
 async function start(): Promise<void> {
   try {
     actions.openStored(await example);
+    rememberOwnModel(workbench);
     openAddress();
     window.addEventListener('hashchange', openAddress);
   } catch (thrown) {

@@ -30,6 +30,13 @@ export function createWorkbench(base: string): Workbench {
   if (storage) {
     const keeper = keepDocument(stores.document, storage, (kept) => stores.view.setState({ saved: kept ? Date.now() : 'failed' }));
     window.addEventListener('pagehide', () => keeper.flush());
+    // Heard only from other tabs: the last writer wins, so neither may be surprised by it.
+    window.addEventListener('storage', (event) => {
+      const { modelSha256 } = stores.document.getState();
+      if (modelSha256 !== '' && event.key?.endsWith(modelSha256) === true) {
+        actions.tell('Another tab is editing this plan too. After a reload the one that changed last is shown: export what you want to keep, and close one of them.');
+      }
+    });
   }
   return { ...stores, actions };
 }

@@ -36,10 +36,15 @@ async function open(driver: string | null): Promise<Gpu | null> {
   return requestGpu(api, 'Dawn for Node');
 }
 
+/** Whether asking for a native adapter is worth it: without a graphics device Dawn only fills stderr with warnings. */
+function mayHaveHardware(): boolean {
+  return process.platform !== 'linux' || ['/dev/dri', '/dev/nvidia0', '/dev/dxg'].some((path) => existsSync(path));
+}
+
 /** Opens a device; `native` and `swiftshader` accept only that. Throws E-GPU-12 when there is none. */
 export async function openNodeDevice(choice: AdapterChoice = 'auto'): Promise<Gpu> {
   const preset = process.env['VK_DRIVER_FILES'];
-  if (choice !== 'swiftshader' && preset === undefined) {
+  if (choice === 'native' || (choice === 'auto' && preset === undefined && mayHaveHardware())) {
     const native = await open(null).catch(() => null);
     if (native && !native.isFallback) return native;
     if (choice === 'native') {

@@ -21,7 +21,8 @@ export interface Measured {
   readonly angleDeg: number;
   /** tan^2 clean = max(0, tan^2 raw - floor^2); wgrad has no floor. */
   readonly cleanAngleDeg: number;
-  readonly angleSeDeg: number;
+  /** Standard error over batches; null where there is only one. */
+  readonly angleSeDeg: number | null;
   readonly belowNoise: boolean;
   readonly relativeShift: number;
   readonly lengthRatio: number;

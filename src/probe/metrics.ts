@@ -104,7 +104,7 @@ export function pool(runs: readonly RunMeasure[], floorDeg: number, elapsedMs: n
     status: 'measured',
     angleDeg: angle.angleDeg,
     cleanAngleDeg: cleanAngle(angle.angleDeg, floorDeg),
-    angleSeDeg: angle.angleSeDeg,
+    angleSeDeg: runs.length > 1 ? angle.angleSeDeg : null,
     belowNoise: angle.angleDeg < 2 * floorDeg,
     relativeShift: Math.sqrt(mean((r) => r.relativeShift ** 2)),
     lengthRatio: mean((r) => r.lengthRatio),

@@ -49,7 +49,7 @@ export function siteFigures(facts: FactsState, plan: Plan, id: SiteId): Figure[]
     const rank = ranksOf(facts).get(id);
     add('clean', 'Bending if NVFP4, clean', formatDegrees(result.cleanAngleDeg), 'Angle to the BF16 gradient over all parameters with only this site low, the noise floor taken out.');
     add('raw', 'Bending, raw', formatDegrees(result.angleDeg), 'The measured angle, the noise floor still in it.');
-    add('se', 'Standard error', result.perBatch.length > 1 ? `± ${formatDegrees(result.angleSeDeg)} (${result.perBatch.length} batches)` : 'unknown (1 batch)', 'Over calibration batches.');
+    add('se', 'Standard error', result.angleSeDeg !== null && result.perBatch.length > 1 ? `± ${formatDegrees(result.angleSeDeg)} (${result.perBatch.length} batches)` : 'unknown (1 batch)', 'Over calibration batches.');
     add('rotation', 'Rotation share', significant(result.rotationShare), '1: the shift only rotates the gradient; 0: it only changes its length.');
     add('length', 'Length ratio', `${significant(result.lengthRatio, 4)} ×`, 'Length of the shifted gradient over that of the reference.');
     add('shift', 'Relative shift', formatPercent(result.relativeShift, 2), 'Length of the shift over that of the reference gradient.');
