@@ -35,7 +35,7 @@ function ModelSection() {
         </div>
       ) : null}
       <div className="row">
-        <button type="button" className="button small" disabled={running || opening} onClick={() => picker.current?.click()}>Choose files</button>
+        <button type="button" className="button small" disabled={running || opening} title={running ? 'A measurement is running: stop it first' : undefined} onClick={() => picker.current?.click()}>Choose files</button>
         <span className="muted small">or drop anywhere</span>
         <input
           ref={picker} type="file" multiple accept=".json,.safetensors,.txt" className="visually-hidden" tabIndex={-1} aria-label="Model files"
