@@ -19,7 +19,7 @@ export function deviceWords(device: Device, checking: boolean): DeviceWords {
   const passed = device.checks.filter((check) => check.passed).length;
   switch (device.status) {
     case 'ready':
-      return { tone: 'ok', chip: `GPU checked: ${device.device}${device.isFallbackAdapter ? ' (software)' : ''}`, title: `${passed} of ${device.checks.length} checks passed on ${device.device}.` };
+      return { tone: 'ok', chip: `GPU checked${device.isFallbackAdapter ? ' (software)' : ''}: ${device.device}`, title: `${passed} of ${device.checks.length} checks passed on ${device.device}.` };
     case 'software':
       return { tone: 'warn', chip: 'Software GPU', title: 'Only a software adapter was found.' };
     case 'refused':

@@ -61,6 +61,8 @@ describe('the device chip', () => {
   it('has words for every state', () => {
     expect(deviceWords(null, true)).toMatchObject({ tone: 'busy', chip: 'Checking GPU' });
     expect(deviceWords(READY, false)).toMatchObject({ tone: 'ok', chip: 'GPU checked: GPU' });
+    // First what kind it is: the name behind it may be cut off.
+    expect(deviceWords({ ...READY, isFallbackAdapter: true }, false)).toMatchObject({ chip: 'GPU checked (software): GPU' });
     const failed = { ...READY, status: 'refused', checks: [...READY.checks, { name: 'gelu backward', passed: false, detail: '0 everywhere' }] } as const;
     expect(deviceWords(failed, false)).toMatchObject({ tone: 'error', title: '1 of 2 checks failed on GPU.' });
     expect(deviceReport(failed)).toContain('FAIL  gelu backward: 0 everywhere');
