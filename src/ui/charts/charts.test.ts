@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ANGLE_DOMAIN, COLOUR_MAP_NAMES, angleColour, inkOn, logDomain, logHistogram, logPosition, logTicks, logValue, tickLabel } from './scales';
 import { distinctPairs, tellingPairs } from './pairs';
 import { heatLayout } from './heat-layout';
+import { planLabels } from './plan-labels';
 
 /** A small generator so that the points are the same in every run. */
 function random(seed: number): () => number {
@@ -117,5 +118,21 @@ describe('heat layout', () => {
     }
     expect(layout.columnX(5) + 60).toBe(layout.right);
     expect(layout.bottom).toBe((layout.rowY[12] ?? 0) + 26);
+  });
+});
+
+describe('labels of the frontier', () => {
+  const low = { id: 'low', name: 'All low', cost: 0, predictedDeg: 29.4, measuredDeg: 29.7, current: false };
+  const high = { id: 'high', name: 'All BF16', cost: 1, predictedDeg: 0, measuredDeg: null, current: false };
+
+  it('say the angle of a plan that lies below the axis', () => {
+    expect([...planLabels([low, high], 0.2)]).toEqual([['low', 'All low'], ['high', 'All BF16, 0 deg']]);
+  });
+
+  it('name a plan and the baseline it is once, and only where all figures agree', () => {
+    const mine = { ...high, id: 'current', name: 'Plan', current: true };
+    expect([...planLabels([low, high, mine], 0.2)]).toEqual([['low', 'All low'], ['current', 'Plan = All BF16, 0 deg']]);
+    expect(planLabels([low, high, { ...mine, name: 'All BF16' }], 0.2).get('current')).toBe('All BF16, 0 deg');
+    expect(planLabels([low, high, { ...mine, cost: 0.5 }], 0.2).size).toBe(3);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { curveStepAfter, line, scaleLinear, scaleLog } from 'd3';
 import type { PointerEvent } from 'react';
+import { planLabels } from './plan-labels';
 import { logDomain, logTicks, tickLabel } from './scales';
 
 export interface ChartPlan {
@@ -28,7 +29,7 @@ export interface FrontierChartProps {
   readonly onCancel?: () => void;
 }
 
-const MARGIN = { top: 24, right: 118, bottom: 34, left: 52 };
+const MARGIN = { top: 24, right: 150, bottom: 34, left: 52 };
 /** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
 const LEAST_DEG = 0.01;
 
@@ -44,7 +45,8 @@ export function FrontierChart({ width, height, frontier, plans: all, onHover, on
   // Between two plans the cheaper one is the best there is: a staircase.
   const path = line<{ cost: number; angleDeg: number }>().x((p) => x(p.cost)).y((p) => at(p.angleDeg)).curve(curveStepAfter)([...frontier]);
   const costAt = (event: PointerEvent<SVGSVGElement>): number => Math.min(1, Math.max(0, x.invert(event.clientX - event.currentTarget.getBoundingClientRect().left - MARGIN.left)));
-  const labels = placeLabels(plans.map((p) => ({ id: p.id, y: at(p.measuredDeg ?? p.predictedDeg ?? domain[0]), x: x(p.cost) })), inner.height);
+  const names = planLabels(plans, domain[0]);
+  const labels = placeLabels(plans.filter((p) => names.has(p.id)).map((p) => ({ id: p.id, y: at(p.measuredDeg ?? p.predictedDeg ?? domain[0]), x: x(p.cost) })), inner.height);
   return (
     <svg
       width={width} height={height} className={onDrag ? 'chart chart-drag' : 'chart'} role="img" aria-label={`Frontier: bending against HP GEMM work, ${plans.length} plans`}
@@ -81,7 +83,7 @@ export function FrontierChart({ width, height, frontier, plans: all, onHover, on
               {plan.predictedDeg !== null && plan.measuredDeg !== null && <line x1={px} x2={px} y1={at(plan.predictedDeg)} y2={at(plan.measuredDeg)} className="hair" />}
               {plan.predictedDeg !== null && <circle cx={px} cy={at(plan.predictedDeg)} r={plan.current ? 6 : 4.5} className="predicted" />}
               {plan.measuredDeg !== null && <circle cx={px} cy={at(plan.measuredDeg)} r={plan.current ? 4 : 3} className="measured" />}
-              {label !== undefined && <text x={px + 10} y={label + 4} className="plan-label">{plan.name}</text>}
+              {label !== undefined && <text x={px + 10} y={label + 4} className="plan-label">{names.get(plan.id)}</text>}
             </g>
           );
         })}
