@@ -64,6 +64,7 @@ export function MarginalBars(props: BarsProps) {
   return (
     <>
       <div className="row-bars-title" style={{ left: layout.right + 18, top: layout.headerHeight - 20 }}>row bends, deg</div>
+      <div className="layer-bars-title" style={{ left: 0, top: LAYER_BAR_TOP + LAYER_BAR_HEIGHT - 20, width: layout.labelWidth }}>layer bends, deg</div>
       {rows.map(({ name, part }, r) => (
         <div key={name} className="row-bar" style={{ left: layout.right + 18, top: layout.rowY[r], height: layout.cellHeight, width: ROW_BAR_WIDTH + 44 }}>
           <MarginalHandle name={name} part={part} graph={graph} max={rowMax} allLow={allLow} orientation="horizontal" tabIndex={r === row ? 0 : -1}

@@ -2,6 +2,7 @@
  * The legend, which is also the histogram of the cells: bars above the ramp, one count a bin, and a tick for each noise
  * floor. Fixed domain (scales.ts), so that it never rescales by itself.
  */
+import { formatDegrees } from '../../base/units';
 import { ANGLE_DOMAIN, angleColour, logHistogram, logPosition, logValue, tickLabel, type ColourMap } from './scales';
 
 export interface LegendProps {
@@ -20,6 +21,8 @@ const BINS = 40;
 const BAR_HEIGHT = 26;
 const RAMP_HEIGHT = 10;
 export const LEGEND_HEIGHT = BAR_HEIGHT + RAMP_HEIGHT + 24;
+/** Room for the words `noise floor` right of the ramp's start. */
+const WORDS_WIDTH = 62;
 const TICKS = [0.01, 0.1, 1, 10, 90];
 
 export function HeatLegend({ width, anglesDeg, floorForwardDeg, floorBackwardDeg, range, currentDeg, colourMap }: LegendProps) {
@@ -49,18 +52,24 @@ export function HeatLegend({ width, anglesDeg, floorForwardDeg, floorBackwardDeg
           </text>
         </g>
       ))}
-      {floorForwardDeg !== null && floorForwardDeg > 0 ? <FloorTick x={at(floorForwardDeg)} label="fw" side="start" /> : null}
-      {floorBackwardDeg !== null && floorBackwardDeg > 0 ? <FloorTick x={at(floorBackwardDeg)} label="bw" side="end" /> : null}
+      {floorForwardDeg !== null && floorForwardDeg > 0 ? <FloorTick x={at(floorForwardDeg)} label="fw" side="start" title={floorTitle('forward pass', floorForwardDeg)} /> : null}
+      {floorBackwardDeg !== null && floorBackwardDeg > 0 ? <FloorTick x={at(floorBackwardDeg)} label="bw" words side="end" title={floorTitle('backward pass', floorBackwardDeg)} /> : null}
       {currentDeg !== null ? <path className="legend-current" d={`M${at(currentDeg)} ${BAR_HEIGHT + 1}l-4 -7h8z`} /> : null}
     </svg>
   );
 }
 
-function FloorTick({ x, label, side }: { readonly x: number; readonly label: string; readonly side: 'start' | 'end' }) {
+function floorTitle(pass: string, deg: number): string {
+  return `Noise floor of the ${pass}: ${formatDegrees(deg)}. A cell below it bends less than the probe can tell.`;
+}
+
+function FloorTick({ x, label, side, title, words = false }: { readonly x: number; readonly label: string; readonly side: 'start' | 'end'; readonly title: string; readonly words?: boolean }) {
   return (
     <g>
+      <title>{title}</title>
       <line x1={x} x2={x} y1="4" y2={BAR_HEIGHT + RAMP_HEIGHT + 1} className="floor-line" />
       <text x={side === 'start' ? x + 3 : x - 3} y="10" textAnchor={side} className="axis-text floor-text">{label}</text>
+      {words ? <text x={Math.max(x - 3, WORDS_WIDTH)} y="22" textAnchor="end" className="axis-text floor-text">noise floor</text> : null}
     </g>
   );
 }

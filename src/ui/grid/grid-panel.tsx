@@ -95,7 +95,7 @@ function Ribbon() {
   const left = all.filter((id) => !measuredHere.has(id)).length;
   if (stored === null || left === 0) return null;
   return (
-    <p className="ribbon">
+    <p className="ribbon" title="A striped lower edge marks a cell of the stored example. It goes once the cell is measured on this GPU.">
       <b>STORED EXAMPLE</b> <span>measured on {stored.device}{left < all.length ? `; ${left} of ${all.length} cells left` : ''}</span>
     </p>
   );

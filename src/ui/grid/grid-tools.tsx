@@ -34,7 +34,7 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
         Cell actions
       </button>
       <label className="grid-map">
-        <span className="visually-hidden">Colours of the fill</span>
+        Colours<span className="visually-hidden"> of the fill</span>
         <select value={palette} onChange={(event) => view.setState({ palette: event.target.value as ColourMap })}>
           {COLOUR_MAP_NAMES.map((map) => <option key={map} value={map}>{COLOUR_MAPS[map].name}</option>)}
         </select>
@@ -45,7 +45,7 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
   );
 }
 
-const LEGEND_WIDTH = 300;
+const LEGEND_WIDTH = 280;
 
 function Legend() {
   const { view } = useWorkbench();
