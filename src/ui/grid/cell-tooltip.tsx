@@ -43,7 +43,11 @@ export function CellTooltip({ plan, focused }: { readonly plan: Plan; readonly f
     return () => clearTimeout(timer);
   }, [hovered, shown]);
   useEffect(() => {
-    const dismiss = (): void => setDismissed(shown);
+    // The one that is about to come too: what was meant is dismissed, not only what is seen.
+    const dismiss = (): void => {
+      setShown(wanted);
+      setDismissed(wanted);
+    };
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') dismiss();
     };
@@ -57,7 +61,7 @@ export function CellTooltip({ plan, focused }: { readonly plan: Plan; readonly f
       window.removeEventListener('keydown', onKey, true);
       window.removeEventListener('pointerdown', onDown, true);
     };
-  }, [shown]);
+  }, [wanted]);
 
   if (shown === null || !isOpen || dragging) return null;
   return <Tip id={shown} plan={plan} isInteractive={rested} onInside={setInside} />;
