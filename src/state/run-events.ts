@@ -21,7 +21,7 @@ export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void 
         update({ plannedBytes: event.plannedBytes, done: 0, ...(event.resumedSites > 0 ? { phase: `${plural(event.resumedSites, 'cell')} kept from before` } : {}) });
         break;
       case 'phase':
-        update({ phase: event.text });
+        update({ phase: event.text, measuring: null });
         break;
       case 'floor':
         changeResults(facts, (results) => floorMeasured(results, event.floor, event.referenceLoss));

@@ -47,6 +47,11 @@ export async function findDevice(useSoftware: boolean, fault?: string): Promise<
   } catch (thrown) {
     checks = [{ name: 'start-up check', passed: false, detail: toPlainError(thrown).message }];
   }
+  // A device lost in the middle of its check gave no wrong result: it gave none.
+  if (gpu.lost) {
+    gpu.device.destroy();
+    return { gpu: null, report: { ...about, status: 'absent', error: toPlainError(gpu.lostError('it was checked')), checks: [] } };
+  }
   const failed = checks.filter((check) => !check.passed);
   const first = failed[0];
   if (!first) return { gpu, report: { ...about, status: 'ready', error: null, checks } };

@@ -162,6 +162,7 @@ export class MeasuringWorker implements WorkerApi {
             break;
           } catch (thrown) {
             if (!this.#gpu?.lost) throw thrown;
+            emit({ kind: 'phase', runId, text: 'looking for the GPU again' });
             await this.#rebuild();
             if (this.#report) emit({ kind: 'device', runId, report: this.#report });
             if (losses >= RECONNECTS || !this.#gpu) throw thrown;
