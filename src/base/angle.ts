@@ -23,8 +23,6 @@ export interface GradientMetrics {
   readonly rotationShare: number;
 }
 
-export const NO_SUMS: GradientSums = { gg: 0, rr: 0, gr: 0, dd: 0, dr: 0 };
-
 /** Sums of two disjoint parts -> sums of both. */
 export function addSums(a: GradientSums, b: GradientSums): GradientSums {
   return { gg: a.gg + b.gg, rr: a.rr + b.rr, gr: a.gr + b.gr, dd: a.dd + b.dd, dr: a.dr + b.dr };

@@ -8,12 +8,11 @@ import { basename } from 'node:path';
 import { devDependencies } from '../../package.json';
 import { passSites, predict } from '../allocate/cost';
 import { policyHash } from '../allocate/plan';
-import { hashOf } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
 import { formatBytes, formatDegrees, formatDuration } from '../base/units';
 import { APP_VERSION } from '../base/version';
 import { shaderHash } from '../gpu/shaders';
-import { planMemory } from '../engine/memory';
+import { residentBatches } from '../engine/memory';
 import { Session } from '../engine/session';
 import { PASS_SCHEMES, type Policy } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
@@ -52,8 +51,6 @@ export const PROBE: CommandSpec = {
   ],
 };
 
-/** Reference runs of all batches stay on the device below this; else they are run again, with the same bits. */
-const RESIDENT_BYTES = 1 << 30;
 const PHASE_EVERY_MS = 1000;
 
 /** Throws before it measures for anything that is wrong with the input; E-RUN-03 when interrupted, E-GPU-02 for a lost device. */
@@ -76,15 +73,12 @@ export async function probe(flags: Flags, devices: Devices): Promise<void> {
   }
 
   const gpu = await devices.get(flags);
-  const identity = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: `${APP_VERSION}+${shaderHash()}` });
-  // The config holds numbers that the weights do not: heads, epsilon.
-  const key = hashOf({ run: identity, config: model.configSha256 });
+  const key = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: `${APP_VERSION}+${shaderHash()}` });
   const journal = `${out}.journal`;
   const store = await openFileRunStore(journal);
   const before = await store.load(key);
   const batches = tokens.batches.length;
-  const resident = planMemory(graph, tokens, true, batches);
-  const places = resident.totalBytes <= RESIDENT_BYTES ? batches : 1;
+  const places = residentBatches(graph, tokens, batches);
   const control = new RunControl();
   const interrupt = (): void => control.cancel();
   const session = await Session.create(gpu, graph, model.params, tokens, 'bf16', places);

@@ -91,3 +91,11 @@ export function planMemory(graph: Graph, shape: BatchShape, bf16: boolean, batch
   shared('sums', 'scratch', comparePlan(graph, local).total * COMPARE_WORDS * 4);
   return { buffers, totalBytes: buffers.reduce((sum, buffer) => sum + buffer.bytes, 0) };
 }
+
+/** Reference runs stay on the device below this; beyond it they are run again per group of sites, with the same bits. */
+const RESIDENT_BYTES = 1 << 30;
+
+/** How many of a probe's batches keep their reference run resident: all of them, or one. */
+export function residentBatches(graph: Graph, shape: BatchShape, batches: number): number {
+  return planMemory(graph, shape, true, batches).totalBytes <= RESIDENT_BYTES ? batches : 1;
+}

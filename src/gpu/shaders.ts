@@ -15,14 +15,6 @@ function sourceOf(path: string, wantedBy: string): string {
   return text;
 }
 
-/** Names of all kernels, `gemm_nn`, in file order. */
-export function kernelNames(): string[] {
-  return Object.keys(SOURCES)
-    .filter((path) => path.startsWith('/shaders/kernels/'))
-    .map((path) => path.slice('/shaders/kernels/'.length, -'.wgsl'.length))
-    .sort();
-}
-
 /** Kernel name -> its WGSL with every library file it needs, each once, libraries first. Throws E-BUG-02. */
 export function linkShader(kernel: string): string {
   const seen = new Set<string>();

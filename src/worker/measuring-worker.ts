@@ -6,7 +6,7 @@ import { policyHash } from '../allocate/plan';
 import { BendscopeError, toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
 import type { DataSpec, DeviceReport, JointRequest, ModelSource, OpenedData, OpenedModel, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
-import { planMemory } from '../engine/memory';
+import { planMemory, residentBatches } from '../engine/memory';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
 import { shaderHash } from '../gpu/shaders';
@@ -18,9 +18,6 @@ import { findDevice } from './device';
 import { openData, openModel, type Data, type Model } from './open';
 import { CANCELLED, RunControl } from './run-control';
 import { openRunStore, runKey, type RunStore } from './run-store';
-
-/** Reference runs stay resident for every batch while the plan stays below this. */
-const RESIDENT_BYTES = 1 << 30;
 
 /** Automatic reconnects of one run after a lost device (engine.md 3.4). */
 const RECONNECTS = 2;
@@ -34,7 +31,7 @@ export class MeasuringWorker implements WorkerApi {
   #report: DeviceReport | null = null;
   #model: Model | null = null;
   #data = new Map<string, Promise<Data>>();
-  #session: { session: Session; key: string; places: number } | null = null;
+  #session: { session: Session; key: string } | null = null;
   #runs = new Map<string, { control: RunControl; emit: Emit }>();
   #queue: Promise<unknown> = Promise.resolve();
   #store: Promise<RunStore> | null = null;
@@ -70,7 +67,7 @@ export class MeasuringWorker implements WorkerApi {
 
   plannedBytes(spec: DataSpec): Promise<number> {
     const { graph } = this.#requireModel();
-    return Promise.resolve(planMemory(graph, spec, true, this.#places(graph, spec)).totalBytes);
+    return Promise.resolve(planMemory(graph, spec, true, residentBatches(graph, spec, spec.batches)).totalBytes);
   }
 
   runProbe(request: ProbeRequest, onEvent: Emit): Promise<void> {
@@ -232,10 +229,6 @@ export class MeasuringWorker implements WorkerApi {
     return data;
   }
 
-  #places(graph: Model['graph'], spec: DataSpec): number {
-    return planMemory(graph, spec, true, spec.batches).totalBytes <= RESIDENT_BYTES ? spec.batches : 1;
-  }
-
   async #prepare(request: ProbeRequest | JointRequest, recipe: PassScheme, options: PolicyOptions, control: RunControl) {
     const spec = request.data;
     const model = this.#requireModel(request.modelSha256);
@@ -245,11 +238,11 @@ export class MeasuringWorker implements WorkerApi {
       throw new BendscopeError(error.name, error.message, error.hint);
     }
     const data = await this.#dataOf(spec);
-    const places = this.#places(model.graph, spec);
+    const places = residentBatches(model.graph, spec, spec.batches);
     const sessionKey = `${model.sha256}|${data.sha256}|${places}`;
     if (this.#session?.key !== sessionKey) {
       this.#closeSession();
-      this.#session = { session: await Session.create(this.#gpu, model.graph, model.params, spec, 'bf16', places), key: sessionKey, places };
+      this.#session = { session: await Session.create(this.#gpu, model.graph, model.params, spec, 'bf16', places), key: sessionKey };
     }
     const { session } = this.#session;
     this.#store ??= openRunStore();
