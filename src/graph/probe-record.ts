@@ -2,7 +2,7 @@
  * What a probe found, as plain data: written by src/probe, drawn by the page, stored, exported. Facts, never edited.
  * Units are in the names; angles are degrees. Definitions: method.md 1 and 7.
  */
-import type { PolicyOptions, PassScheme, SiteId } from './policy';
+import type { PolicyOptions, RecipeName, SiteId } from './policy';
 
 /** One run of one policy on one batch, against that batch's own reference gradient. */
 export interface BatchMeasure {
@@ -11,7 +11,10 @@ export interface BatchMeasure {
   readonly lengthRatio: number;
   readonly rotationShare: number;
   readonly lossChange: number;
-  /** |out_q - out|^2 / |out|^2 of the pass's own output, its inputs being the reference's; null for a joint policy. */
+  /**
+   * |out_q - out|^2 / |out|^2 of the pass's own output, its inputs being the reference's; of a `:out` site the rounded
+   * tensor's; of a plan the sum over its low sites (method.md 7). null where it was not asked for or does not exist.
+   */
   readonly localError: number | null;
 }
 
@@ -33,7 +36,30 @@ export interface Measured {
   readonly blockAngleDeg: Readonly<Record<string, number>>;
   readonly layerAngleDeg: Readonly<Record<string, number>>;
   readonly perBatch: readonly BatchMeasure[];
+  /** What of the shift stays (method.md 1); absent where it was not asked for. */
+  readonly persistent?: Persistence;
   readonly elapsedMs: number;
+}
+
+/**
+ * The part of a shift that does not average out: persistent^2 = max(0, (|sum d|^2 - sum |d|^2) / (n (n - 1))) over n draws.
+ * A measure that does not exist says why.
+ */
+export interface PersistentShift {
+  readonly draws: number;
+  /** persistent / RMS of |g*| over the draws. */
+  readonly relative: number;
+  /** Jackknife standard error of `relative` over the draws. */
+  readonly standardError: number;
+  /** persistent^2 / mean |d|^2: the share of the squared shift that stays, 0..1 up to noise. */
+  readonly share: number;
+}
+
+export interface Persistence {
+  /** Draws are the calibration batches at one set of weights; at least 8. */
+  readonly overBatches: PersistentShift | { readonly reason: string };
+  /** Draws are repeated stochastic roundings of the first batch; only under `sr`. */
+  readonly overDraws: PersistentShift | { readonly reason: string };
 }
 
 /** A site that cannot be measured is a result too, with its reason. */
@@ -74,12 +100,14 @@ export const PROBE_SCHEMA = 'bendscope-probe/1';
 
 export interface ProbeRecord {
   readonly schema: typeof PROBE_SCHEMA;
-  readonly recipe: PassScheme;
+  readonly recipe: RecipeName;
   readonly options: PolicyOptions;
   readonly provenance: Provenance;
   readonly referenceLoss: readonly number[];
   readonly floor: NoiseFloor | null;
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
+  /** By site: every site of the recipe low except this one (method.md 5); only sites asked for. */
+  readonly leaveOneOut?: Readonly<Record<SiteId, SiteResult>>;
   readonly joint: Readonly<Record<string, JointResult>>;
 }
 
