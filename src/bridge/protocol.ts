@@ -4,7 +4,8 @@
  */
 import type { PlainError } from '../base/errors';
 import type { Graph } from '../graph/types';
-import type { PassScheme, Policy, PolicyOptions, SiteId } from '../graph/policy';
+import type { Ledger } from '../graph/ledger';
+import type { Policy, PolicyOptions, RecipeName, SiteId } from '../graph/policy';
 import type { JointResult, NoiseFloor, Provenance, SiteResult } from '../graph/probe-record';
 
 export interface CheckResult {
@@ -53,12 +54,21 @@ export type ModelSource =
   | { readonly kind: 'built-in'; readonly name: string }
   | { readonly kind: 'files'; readonly name: string; readonly config: string; readonly weights: ArrayBuffer; readonly tokenizer: string | null };
 
+/** What a probe measures beside isolated sites; each costs runs of its own. */
+export interface ExtraMeasures {
+  /** What of each site's shift stays, over batches and, under `sr`, over draws (method.md 1). */
+  readonly persistent: boolean;
+  /** Every site's angle of "all low except this one" (method.md 5). */
+  readonly leaveOneOut: boolean;
+}
+
 export interface ProbeRequest {
   readonly runId: string;
   /** The model the page shows; the worker refuses a run on another one (E-RUN-05). */
   readonly modelSha256: string;
-  readonly recipe: PassScheme;
+  readonly recipe: RecipeName;
   readonly options: PolicyOptions;
+  readonly extra: ExtraMeasures;
   /** Sites to measure, in the order wanted; those that a stored run with the same key already holds are not run again. */
   readonly sites: readonly SiteId[];
   readonly data: DataSpec;
@@ -74,9 +84,10 @@ export interface JointRequest {
 
 export type ProbeEvent =
   | { readonly kind: 'phase'; readonly runId: string; readonly text: string }
-  | { readonly kind: 'started'; readonly runId: string; readonly provenance: Provenance; readonly plannedBytes: number; readonly resumedSites: number }
+  | { readonly kind: 'started'; readonly runId: string; readonly provenance: Provenance; readonly allocated: Ledger; readonly resumedSites: number }
   | { readonly kind: 'floor'; readonly runId: string; readonly floor: NoiseFloor; readonly referenceLoss: readonly number[] }
   | { readonly kind: 'site'; readonly runId: string; readonly site: SiteId; readonly result: SiteResult; readonly done: number; readonly total: number }
+  | { readonly kind: 'leave-one-out'; readonly runId: string; readonly site: SiteId; readonly result: SiteResult; readonly done: number; readonly total: number }
   | { readonly kind: 'measuring'; readonly runId: string; readonly site: SiteId }
   | { readonly kind: 'joint'; readonly runId: string; readonly joint: JointResult }
   | { readonly kind: 'paused' | 'stopped' | 'finished'; readonly runId: string }
@@ -92,8 +103,6 @@ export interface WorkerApi {
   /** Works without a GPU. Throws named errors for bad files. */
   openModel(source: ModelSource): Promise<OpenedModel>;
   openData(spec: DataSpec): Promise<OpenedData>;
-  /** Bytes the run will hold on the device, known before it starts. */
-  plannedBytes(spec: DataSpec): Promise<number>;
   runProbe(request: ProbeRequest, onEvent: (event: ProbeEvent) => void): Promise<void>;
   verifyJointly(request: JointRequest, onEvent: (event: ProbeEvent) => void): Promise<JointResult>;
   /** Heard within one submission. pause keeps the run in memory; cancel ends it; measured cells stay stored. */
