@@ -15,7 +15,7 @@ export interface Minifloat {
   readonly maxCode: number;
   /** Magnitude code a too large value becomes in a cast that does not saturate; maxCode where there is no such code. */
   readonly overflowCode: number;
-  /** Code a NaN becomes, its sign dropped (E2M1 has no NaN: +6, as the hardware conversion). */
+  /** Code a NaN becomes, its sign dropped (E2M1 has none: +6, as the hardware conversion; E2M3 and E3M2 alike). */
   readonly nanCode: number;
   /** Whether Bendscope's casts to it saturate. */
   readonly saturates: boolean;
@@ -38,6 +38,8 @@ export const FORMATS = {
   E4M3: { kind: 'minifloat', name: 'E4M3', bits: 8, mantissaBits: 3, bias: 7, maxCode: 0x7e, overflowCode: 0x7f, nanCode: 0x7f, saturates: true },
   E5M2: { kind: 'minifloat', name: 'E5M2', bits: 8, mantissaBits: 2, bias: 15, maxCode: 0x7b, overflowCode: 0x7c, nanCode: 0x7f, saturates: true },
   E2M1: { kind: 'minifloat', name: 'E2M1', bits: 4, mantissaBits: 1, bias: 1, maxCode: 0x7, overflowCode: 0x7, nanCode: 0x7, saturates: true },
+  E2M3: { kind: 'minifloat', name: 'E2M3', bits: 6, mantissaBits: 3, bias: 1, maxCode: 0x1f, overflowCode: 0x1f, nanCode: 0x1f, saturates: true },
+  E3M2: { kind: 'minifloat', name: 'E3M2', bits: 6, mantissaBits: 2, bias: 3, maxCode: 0x1f, overflowCode: 0x1f, nanCode: 0x1f, saturates: true },
   E8M0: { kind: 'exponent', name: 'E8M0', bits: 8, bias: 127, maxCode: 0xfe, nanCode: 0xff },
 } as const satisfies Record<string, NumberFormat>;
 
