@@ -1,8 +1,14 @@
 /**
- * Reads e2e/golden/formats for the tests: the index and the arrays it locates. Only tests import this file.
- * Conventions (dtype, NaN stored as 0x7FC00000): the index itself.
+ * Reads e2e/golden/formats for the tests: the index, the arrays it locates, and what each case asks of our quantizer.
+ * Only tests import this file. Conventions (dtype, NaN stored as 0x7FC00000): the index itself.
  */
 import { readFileSync } from 'node:fs';
+import { fromBits } from './float-bits';
+import type { FormatName } from './formats';
+import { rht, rhtLength } from './hadamard';
+import type { QuantizeOptions } from './quantize';
+import type { OperandFormat, ScaleRuleName } from './schemes';
+import type { RandomKey } from './stochastic';
 
 interface ArrayPlace {
   readonly file: string;
@@ -16,14 +22,19 @@ export interface GoldenCase {
   readonly input: string | null;
   readonly shape: readonly [number, number];
   readonly block: readonly [number, number];
-  readonly tensor: { readonly amaxBits: string; readonly encodeBits: string; readonly decodeBits: string };
-  readonly options: { readonly tensorAmax?: string };
+  readonly tensor: { readonly amaxBits: string; readonly encodeBits?: string; readonly decodeBits?: string };
+  readonly options: { readonly tensorAmax?: string; readonly inputDtype?: 'bf16' | 'fp32'; readonly philox?: RandomKey; readonly rht?: boolean };
   readonly arrays: Readonly<Record<string, ArrayPlace>>;
+}
+interface GoldenRng {
+  readonly 'philox4x32-10': readonly { readonly counter: readonly string[]; readonly key: readonly string[]; readonly output: readonly string[] }[];
+  readonly bytes: readonly (RandomKey & { readonly shape: readonly [number, number]; readonly array: ArrayPlace })[];
 }
 interface GoldenIndex {
   readonly inputs: readonly { readonly name: string; readonly array: ArrayPlace }[];
   readonly cases: readonly GoldenCase[];
   readonly elements: readonly { readonly name: string; readonly arrays: Readonly<Record<string, ArrayPlace>> }[];
+  readonly rng: GoldenRng;
 }
 
 const folder = new URL('../../e2e/golden/formats/', import.meta.url);
@@ -50,6 +61,70 @@ function readWords(place: ArrayPlace): Uint32Array {
 }
 
 export const goldenCases = index.cases;
+export const goldenPhilox = index.rng['philox4x32-10'];
+export const goldenBytes = index.rng.bytes.map((row) => ({ ...row, bytes: Uint8Array.from(readWords(row.array)) }));
+
+/** Our name of each golden scheme; `rht` is a transform, no scheme. A scheme that is not here fails the coverage test. */
+const GOLDEN_SCHEMES: Readonly<Record<string, readonly [FormatName, ScaleRuleName]>> = {
+  fp8_tensor_e4m3: ['E4M3', 'tensor'],
+  fp8_tensor_e4m3_pow2: ['E4M3', 'tensor-pow2'],
+  fp8_tensor_e5m2: ['E5M2', 'tensor'],
+  fp8_tensor_e5m2_pow2: ['E5M2', 'tensor-pow2'],
+  fp8_block_1x128_pow2: ['E4M3', 'block-pow2'],
+  fp8_block_1x128_fp32scale: ['E4M3', 'block-f32'],
+  fp8_block_128x128_pow2: ['E4M3', 'block-pow2'],
+  fp8_block_128x128_fp32scale: ['E4M3', 'block-f32'],
+  mxfp8_rceil: ['E4M3', 'mx-up'],
+  mxfp8_floor: ['E4M3', 'mx-floor'],
+  mxfp8_e5m2_rceil: ['E5M2', 'mx-up'],
+  mxfp4_rceil: ['E2M1', 'mx-up'],
+  mxfp4_floor: ['E2M1', 'mx-floor'],
+  nvfp4_1d: ['E2M1', 'nvfp4'],
+  nvfp4_2d: ['E2M1', 'nvfp4'],
+  nvfp4_rht: ['E2M1', 'nvfp4'],
+  nvfp4_sr_given: ['E2M1', 'nvfp4'],
+  nvfp4_sr_philox: ['E2M1', 'nvfp4'],
+  nvfp4_rht_sr_philox: ['E2M1', 'nvfp4'],
+};
+
+/** What a case asks of the quantizer: x [rows, cols] as handed to it (after an RHT), its format and options. */
+export interface GoldenTask {
+  readonly x: Float32Array;
+  readonly rows: number;
+  readonly cols: number;
+  readonly format: OperandFormat;
+  readonly options: QuantizeOptions;
+}
+
+/** null: the case is a transform, not a quantization. Throws for a scheme that has no name of ours. */
+export function goldenTask(golden: GoldenCase): GoldenTask | null {
+  if (golden.scheme === 'rht') return null;
+  const named = GOLDEN_SCHEMES[golden.scheme];
+  if (!named) throw new Error(`golden case ${golden.name}: unknown scheme`);
+  const [element, scale] = named;
+  const [rows, cols] = golden.shape;
+  const { tensorAmax, inputDtype, rht: transformed } = golden.options;
+  // Without blocks the golden's one block is the tensor.
+  const block = scale.startsWith('tensor') ? ([1, 1] as const) : golden.block;
+  const input = caseInput(golden);
+  return {
+    x: transformed ? rht(input, rows, cols) : input, rows, cols: transformed ? rhtLength(cols) : cols,
+    format: { element, scale, block },
+    options: {
+      ...(tensorAmax === undefined ? {} : { amax: fromBits(Number(golden.tensor.amaxBits)) }),
+      ...(golden.arrays['random'] ? { randomBytes: Uint8Array.from(caseArray(golden, 'random')) } : {}),
+      ...(inputDtype === undefined ? {} : { inputDtype }),
+    },
+  };
+}
+
+/** Stored block scales of a case as we store them: FP8 blocks with power-of-two scales hold the E8M0 byte; empty without blocks. */
+export function goldenScales(golden: GoldenCase): Uint32Array {
+  const rule = GOLDEN_SCHEMES[golden.scheme]?.[1];
+  if (rule?.startsWith('tensor')) return new Uint32Array();
+  const scales = caseArray(golden, 'scale');
+  return rule === 'block-pow2' ? scales.map((bits) => bits >>> 23) : scales;
+}
 
 /** One array of a format's element goldens; throws if the golden has no such array. */
 export function elementArray(format: string, array: string): Uint32Array {
