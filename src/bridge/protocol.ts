@@ -77,6 +77,8 @@ export interface ProbeRequest {
 export interface JointRequest {
   readonly runId: string;
   readonly modelSha256: string;
+  /** Of the plan: with the policy's options it says under which run the result is kept and how the plan is hashed. */
+  readonly recipe: RecipeName;
   readonly policy: Policy;
   readonly planHash: string;
   readonly data: DataSpec;

@@ -7,7 +7,7 @@ import { wrapEndpoint } from './worker-client';
 import { exposeWorker } from './worker-server';
 
 const DATA: DataSpec = { source: 'moby-dick', batches: 1, sequences: 1, tokens: 8, seed: 0 };
-const PROBE = { runId: 'r', modelSha256: 'sha256:0', recipe: 'nvfp4', options: {}, sites: ['h.0.mlp.c_fc:fprop'], data: DATA } as const;
+const PROBE = { runId: 'r', modelSha256: 'sha256:0', recipe: 'nvfp4', options: {}, extra: { persistent: false, leaveOneOut: false }, sites: ['h.0.mlp.c_fc:fprop'], data: DATA } as const;
 const JOINT: JointResult = { planHash: 'sha256:0', lowSites: 1, result: { status: 'failed', errorName: 'E-X', reason: 'r' } };
 
 const ports: MessagePort[] = [];
@@ -21,7 +21,7 @@ function connect(overrides: Partial<WorkerApi>) {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
   const api: WorkerApi = {
-    start: unexpected, openModel: unexpected, openData: unexpected, plannedBytes: unexpected, runProbe: unexpected,
+    start: unexpected, openModel: unexpected, openData: unexpected, runProbe: unexpected,
     verifyJointly: unexpected, pause: unexpected, resume: unexpected, cancel: unexpected, ...overrides,
   };
   exposeWorker(api, port2);
@@ -31,8 +31,9 @@ function connect(overrides: Partial<WorkerApi>) {
 describe('the worker boundary', () => {
   it('passes arguments and results', async () => {
     const heard: string[] = [];
-    const client = connect({ plannedBytes: (spec) => Promise.resolve(spec.tokens * 100), pause: (id) => Promise.resolve(void heard.push(id)) });
-    expect(await client.api.plannedBytes(DATA)).toBe(800);
+    const opened = { dataName: 'Moby-Dick', tokensSha256: 'sha256:1', tokenCount: 800, firstWindow: 'Call me' };
+    const client = connect({ openData: (spec) => Promise.resolve({ ...opened, tokenCount: spec.tokens * 100 }), pause: (id) => Promise.resolve(void heard.push(id)) });
+    expect(await client.api.openData(DATA)).toEqual(opened);
     await client.api.pause('run 1');
     expect(heard).toEqual(['run 1']);
   });
@@ -80,7 +81,7 @@ describe('the worker boundary', () => {
     const heard: ProbeEvent[] = [];
     await client.api.runProbe(PROBE, (event) => heard.push(event));
     expect(heard).toEqual(sent);
-    const joint = await client.api.verifyJointly({ runId: 'r', modelSha256: 'sha256:0', policy: { reference: 'bf16', passes: {}, options: {} }, planHash: 'sha256:0', data: DATA }, (event) => heard.push(event));
+    const joint = await client.api.verifyJointly({ runId: 'r', modelSha256: 'sha256:0', recipe: 'nvfp4', policy: { reference: 'bf16', passes: {}, options: {} }, planHash: 'sha256:0', data: DATA }, (event) => heard.push(event));
     expect(joint).toEqual(JOINT);
     expect(heard).toHaveLength(101);
   });
@@ -123,6 +124,6 @@ describe('the worker boundary', () => {
     expect(client.stop(new BendscopeError('E-WRK-01', 'stopped', 'reload'))).toBe(true);
     expect(client.stop(new BendscopeError('E-WRK-01', 'again', 'reload'))).toBe(false);
     await expect(run).rejects.toMatchObject({ name: 'E-WRK-01', message: 'stopped' });
-    await expect(client.api.plannedBytes(DATA)).rejects.toMatchObject({ name: 'E-WRK-01' });
+    await expect(client.api.openData(DATA)).rejects.toMatchObject({ name: 'E-WRK-01' });
   });
 });

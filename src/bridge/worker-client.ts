@@ -65,7 +65,6 @@ export function wrapEndpoint(endpoint: Comlink.Endpoint): EndpointClient {
     // Weights move instead of being copied: the caller's buffer is empty afterwards.
     openModel: (source) => call(() => remote.openModel(source.kind === 'files' ? Comlink.transfer(source, [source.weights]) : source)),
     openData: (spec) => call(() => remote.openData(spec)),
-    plannedBytes: (spec) => call(() => remote.plannedBytes(spec)),
     // A fresh function each time, because comlink marks and later releases the very object it is given.
     runProbe: (request, onEvent) => call(() => remote.runProbe(request, Comlink.proxy((event) => onEvent(event)))),
     verifyJointly: (request, onEvent) => call(() => remote.verifyJointly(request, Comlink.proxy((event) => onEvent(event)))),

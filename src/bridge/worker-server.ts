@@ -15,7 +15,6 @@ export function exposeWorker(api: WorkerApi, endpoint?: Comlink.Endpoint): void 
     start: (options) => plainErrors(() => api.start(options)),
     openModel: (source) => plainErrors(() => api.openModel(source)),
     openData: (spec) => plainErrors(() => api.openData(spec)),
-    plannedBytes: (spec) => plainErrors(() => api.plannedBytes(spec)),
     runProbe: (request, onEvent) => withEvents(onEvent, (emit) => api.runProbe(request, emit)),
     verifyJointly: (request, onEvent) => withEvents(onEvent, (emit) => api.verifyJointly(request, emit)),
     pause: (runId) => plainErrors(() => api.pause(runId)),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFileRunStore } from '../cli/file-run-store';
 import type { JointResult, Measured, SiteResult } from '../graph/probe-record';
-import { memoryBackend, openRunStore, runKey, runStoreOver, withMemoryFallback } from './run-store';
+import { answers, memoryBackend, openRunStore, runKey, runStoreOver, withMemoryFallback } from './run-store';
 import type { RecordBackend, RunIdentity, RunStore } from './run-store';
 
 const FAILED: SiteResult = { status: 'failed', errorName: 'E-GPU-02', reason: 'lost' };
@@ -43,22 +43,24 @@ const stores: [string, () => Promise<RunStore>][] = [
 describe.each(stores)('run store: %s', (_name, open) => {
   it('gives back exactly what was put, per run, the latest of each site', async () => {
     const store = await open();
-    expect(await store.load('a')).toEqual({ reference: null, sites: {}, joint: {} });
+    expect(await store.load('a')).toEqual({ reference: null, sites: {}, leaveOneOut: {}, joint: {} });
     await store.putReference('a', REFERENCE);
     await store.putSite('a', 'h.0.mlp.c_fc:fprop', FAILED);
     await store.putSite('a', 'h.0.mlp.c_fc:fprop', measured(6.8));
     await store.putSite('a', 'h.1.mlp.c_fc:wgrad', FAILED);
     await store.putSite('b', 'h.1.mlp.c_fc:wgrad', measured(1 / 3));
+    await store.putLeaveOneOut('a', 'h.0.mlp.c_fc:fprop', measured(20));
     await store.putJoint('a', JOINT);
     expect(await store.load('a')).toEqual({
       reference: REFERENCE,
       sites: { 'h.0.mlp.c_fc:fprop': measured(6.8), 'h.1.mlp.c_fc:wgrad': FAILED },
+      leaveOneOut: { 'h.0.mlp.c_fc:fprop': measured(20) },
       joint: { 'sha256:aa': JOINT },
     });
     expect((await store.load('b')).sites).toEqual({ 'h.1.mlp.c_fc:wgrad': measured(1 / 3) });
     expect((await store.list()).map(({ key }) => key).sort()).toEqual(['a', 'b']);
     await store.delete('a');
-    expect(await store.load('a')).toEqual({ reference: null, sites: {}, joint: {} });
+    expect(await store.load('a')).toEqual({ reference: null, sites: {}, leaveOneOut: {}, joint: {} });
     expect(await store.list()).toEqual([{ key: 'b', records: 1 }]);
   });
 
@@ -117,9 +119,18 @@ describe('runKey', () => {
   it('depends on every part, and not on how a default is written', () => {
     const key = runKey(identity);
     expect(key).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect(runKey({ ...identity, options: { weights1d: false } })).toBe(key);
-    const changed: Partial<RunIdentity>[] = [{ modelSha256: 'x' }, { tokensSha256: 'x' }, { options: { weights1d: true } }, { device: 'x' }, { appVersion: 'x' }];
+    expect(runKey({ ...identity, options: { weights1d: false, rht: false, seed: 5 } })).toBe(key);
+    const changed: Partial<RunIdentity>[] = [{ modelSha256: 'x' }, { tokensSha256: 'x' }, { recipe: 'mxfp8' }, { options: { weights1d: true } }, { options: { sr: true } }, { options: { sr: true, seed: 5 } }, { device: 'x' }, { appVersion: 'x' }];
     const keys = changed.map((part) => runKey({ ...identity, ...part }));
-    expect(new Set([key, ...keys]).size).toBe(6);
+    expect(new Set([key, ...keys]).size).toBe(9);
+  });
+});
+
+describe('answers', () => {
+  it('a measured site, with what persists where that is asked for', () => {
+    const persistent = { overBatches: { reason: 'few' }, overDraws: { reason: 'off' } };
+    expect([undefined, FAILED, measured(1)].map((result) => answers(result, { persistent: false }))).toEqual([false, false, true]);
+    expect([measured(1), { ...measured(1), persistent }].map((result) => answers(result, { persistent: true }))).toEqual([false, true]);
+    expect(answers({ ...measured(1), persistent }, { persistent: false })).toBe(true);
   });
 });

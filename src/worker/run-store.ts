@@ -8,14 +8,15 @@ import { openDB } from 'idb';
 import type { DBSchema, IDBPDatabase } from 'idb';
 import { hashOf } from '../base/canonical-json';
 import { BendscopeError, toPlainError } from '../base/errors';
-import type { PassScheme, PolicyOptions, SiteId } from '../graph/policy';
+import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
 import type { JointResult, NoiseFloor, SiteResult } from '../graph/probe-record';
+import { recipeOptions } from '../graph/recipes';
 
 /** Everything a measured number depends on; a change of any gives another run. */
 export interface RunIdentity {
   readonly modelSha256: string;
   readonly tokensSha256: string;
-  readonly recipe: PassScheme;
+  readonly recipe: RecipeName;
   readonly options: PolicyOptions;
   readonly device: string;
   readonly appVersion: string;
@@ -29,6 +30,8 @@ export interface StoredReference {
 export interface StoredRun {
   readonly reference: StoredReference | null;
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
+  /** By the site that stayed high. */
+  readonly leaveOneOut: Readonly<Record<SiteId, SiteResult>>;
   /** Keyed by plan hash. */
   readonly joint: Readonly<Record<string, JointResult>>;
 }
@@ -40,6 +43,7 @@ export interface RunStore {
   load(key: string): Promise<StoredRun>;
   /** Resolves when the record is stored; a later record for the same site replaces it. */
   putSite(key: string, site: SiteId, result: SiteResult): Promise<void>;
+  putLeaveOneOut(key: string, site: SiteId, result: SiteResult): Promise<void>;
   putReference(key: string, reference: StoredReference): Promise<void>;
   putJoint(key: string, joint: JointResult): Promise<void>;
   delete(key: string): Promise<void>;
@@ -47,14 +51,22 @@ export interface RunStore {
   list(): Promise<{ readonly key: string; readonly records: number }[]>;
 }
 
-/** The key of a run, `sha256:<hex>`. */
+/** The key of a run, `sha256:<hex>`: options in the form that equal meaning shares. */
 export function runKey(identity: RunIdentity): string {
-  return hashOf({ ...identity, options: { weights1d: identity.options.weights1d ?? false } });
+  return hashOf({ ...identity, options: recipeOptions(identity.recipe, identity.options) });
+}
+
+/**
+ * Whether a stored result answers a request: it was measured, and holds what persists if that is asked for. Extra
+ * measures add to a result and change nothing in it, so they are no part of the key.
+ */
+export function answers(result: SiteResult | undefined, extra: { readonly persistent: boolean }): boolean {
+  return result?.status === 'measured' && (!extra.persistent || result.persistent !== undefined);
 }
 
 /** One stored fact. `id`: the site, the plan hash, or empty for the reference. */
 export type RunRecord =
-  | { readonly key: string; readonly kind: 'site'; readonly id: SiteId; readonly value: SiteResult }
+  | { readonly key: string; readonly kind: 'site' | 'leave-one-out'; readonly id: SiteId; readonly value: SiteResult }
   | { readonly key: string; readonly kind: 'joint'; readonly id: string; readonly value: JointResult }
   | { readonly key: string; readonly kind: 'reference'; readonly id: ''; readonly value: StoredReference };
 
@@ -62,13 +74,15 @@ export type RunRecord =
 export function collectRun(records: Iterable<RunRecord>): StoredRun {
   let reference: StoredReference | null = null;
   const sites: Record<SiteId, SiteResult> = {};
+  const leaveOneOut: Record<SiteId, SiteResult> = {};
   const joint: Record<string, JointResult> = {};
   for (const record of records) {
     if (record.kind === 'site') sites[record.id] = record.value;
+    else if (record.kind === 'leave-one-out') leaveOneOut[record.id] = record.value;
     else if (record.kind === 'joint') joint[record.id] = record.value;
     else reference = record.value;
   }
-  return { reference, sites, joint };
+  return { reference, sites, leaveOneOut, joint };
 }
 
 /** A store as four operations on records; the rest of RunStore follows from them. */
@@ -88,6 +102,7 @@ export function runStoreOver(backend: RecordBackend): RunStore {
     },
     load: async (key) => collectRun(await backend.records(key)),
     putSite: (key, site, result) => backend.put({ key, kind: 'site', id: site, value: result }),
+    putLeaveOneOut: (key, site, result) => backend.put({ key, kind: 'leave-one-out', id: site, value: result }),
     putReference: (key, reference) => backend.put({ key, kind: 'reference', id: '', value: reference }),
     putJoint: (key, joint) => backend.put({ key, kind: 'joint', id: joint.planHash, value: joint }),
     delete: (key) => backend.delete(key),
