@@ -1,8 +1,9 @@
 /** Signatures against counts known otherwise: GPT-2's 6 FLOPs a weight and token, and the kept tensors of method.md 6. */
 import { describe, expect, it } from 'vitest';
 import { gpt2Graph } from '../models/gpt2';
+import { bitsPerElement, operandFormat } from '../numerics/schemes';
 import { keptOutputs, OP_SIGNATURES, outputBytes, passGemm } from './signatures';
-import { sites } from './sites';
+import { PASSES } from './types';
 
 const graph = gpt2Graph({ model: 'gpt2', layers: 12, width: 768, heads: 12, positions: 1024, vocabulary: 50257, eps: 1e-5 });
 const shape = { sequences: 2, tokens: 512 };
@@ -10,10 +11,10 @@ const N = 1024;
 
 describe('GEMMs', () => {
   it('cost 2 FLOPs a weight and token in each pass', () => {
-    for (const site of sites(graph)) {
-      const node = graph.nodes.find((n) => n.id === site.node);
-      if (!node) throw new Error(site.node);
-      expect(passGemm(node, site.pass, shape).flops).toBe(2 * N * node.inCols * node.cols);
+    const linears = graph.nodes.filter((n) => n.op === 'linear');
+    expect(linears).toHaveLength(49);
+    for (const node of linears) {
+      for (const pass of PASSES) expect(passGemm(node, pass, shape).flops).toBe(2 * N * node.inCols * node.cols);
     }
     const total = graph.nodes.filter((n) => n.op === 'linear' && n.layer !== null).flatMap((n) => OP_SIGNATURES.linear.gemms(n, shape));
     // 12 C^2 weights a layer.
@@ -44,9 +45,12 @@ describe('kept outputs', () => {
     expect([...new Set(dropped)]).toEqual(['attn.c_proj', 'mlp.c_proj', 'loss']);
   });
 
-  it('take two bytes an element in BF16', () => {
-    const wte = graph.nodes[0];
-    if (!wte) throw new Error('wte');
-    expect(outputBytes(wte, N)).toBe(2 * N * 768);
+  it('take two bytes an element in BF16, 398,498 a token of GPT-2 in all, and what the stored form takes below', () => {
+    const kept = graph.nodes.filter((node) => keptOutputs(graph).has(node.id));
+    const total = (bits?: number): number => kept.reduce((sum, node) => sum + outputBytes(node, 1, bits), 0);
+    expect(outputBytes(kept[0]!, N)).toBe(2 * N * 768);
+    expect(total()).toBe(398_498);
+    const bits = (out: 'tensor' | 'block' | 'mx'): number => bitsPerElement(operandFormat('fp8-out', 'x', { out }));
+    expect([total(bits('tensor')), total(bits('block')), total(bits('mx'))]).toEqual([398_498 / 2, (398_498 / 2) * (129 / 128), (398_498 / 2) * (33 / 32)]);
   });
 });
