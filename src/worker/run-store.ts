@@ -66,7 +66,8 @@ export function answers(result: SiteResult | undefined, extra: { readonly persis
 
 /** One stored fact. `id`: the site, the plan hash, or empty for the reference. */
 export type RunRecord =
-  | { readonly key: string; readonly kind: 'site' | 'leave-one-out'; readonly id: SiteId; readonly value: SiteResult }
+  | { readonly key: string; readonly kind: 'site'; readonly id: SiteId; readonly value: SiteResult }
+  | { readonly key: string; readonly kind: 'leave-one-out'; readonly id: SiteId; readonly value: SiteResult }
   | { readonly key: string; readonly kind: 'joint'; readonly id: string; readonly value: JointResult }
   | { readonly key: string; readonly kind: 'reference'; readonly id: ''; readonly value: StoredReference };
 
