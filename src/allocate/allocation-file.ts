@@ -5,13 +5,15 @@
  */
 import { hashOf } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
-import type { PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import type { PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import type { JointResult, Provenance, SiteResult } from '../graph/probe-record';
+import { OPTION_NAMES, RECIPES, recipeOptions } from '../graph/recipes';
 import type { Graph } from '../graph/types';
+import { isRecipeName, validateOptions } from '../graph/validate';
 import { ALLOCATION_SCHEMA, allocationSchema } from './allocation-schema';
 import type { AllocationFile, AllocationRow } from './allocation-schema';
-import { formatOf, passSites, planTotals } from './cost';
-import type { Evidence } from './cost';
+import { costedSites, formatOf, planTotals } from './cost';
+import type { Evidence, PlanTotals } from './cost';
 import { planHash } from './plan';
 import type { Plan, PlanContext } from './plan';
 
@@ -29,12 +31,12 @@ export interface AllocationFacts extends Evidence {
 /** Plan and facts -> the text of allocation.json, keys and sites in a fixed order. */
 export function exportAllocation(plan: Plan, facts: AllocationFacts, context: AllocationContext): string {
   const { graph, recipe, options } = context;
-  const sites = passSites(graph);
+  const sites = costedSites(graph, recipe);
   const hash = planHash(plan.formats, sites, context);
   const totals = planTotals(sites, plan.formats, facts, options);
   const joint = facts.joint[hash]?.result;
   const model: AllocationFile['model'] = { name: graph.model, sha256: context.modelSha256, layers: graph.layers, tiedHead: isHeadTied(graph) };
-  const recipeRow: AllocationFile['recipe'] = { id: recipe, rht: false, sr: false, weights1d: options.weights1d ?? false };
+  const recipeRow: AllocationFile['recipe'] = { id: recipe, rht: false, sr: false, weights1d: false, ...recipeOptions(recipe, options) };
   const measuredOn = facts.provenance === null ? null : measuredOnRow(facts.provenance);
   const file: AllocationFile = {
     schema: ALLOCATION_SCHEMA,
@@ -44,7 +46,7 @@ export function exportAllocation(plan: Plan, facts: AllocationFacts, context: Al
     sites: Object.fromEntries(sites.map(({ id }) => [id, siteRow(formatOf(plan.formats, id), plan.locked[id] === true, facts.sites[id], context)])),
     floorDeg: facts.floor === null ? null : { forward: facts.floor.forwardDeg, backward: facts.floor.backwardDeg },
     totals: {
-      hpGemmWork: totals.hpGemmWork,
+      ...costRow(totals),
       effectiveBits: totals.effectiveBits,
       predictedDeg: totals.predictedDeg,
       measuredDeg: joint?.status === 'measured' ? joint.angleDeg : null,
@@ -57,6 +59,7 @@ export function exportAllocation(plan: Plan, facts: AllocationFacts, context: Al
 
 export interface ImportedAllocation {
   readonly plan: Plan;
+  readonly recipe: RecipeName;
   readonly options: PolicyOptions;
   readonly planHash: string;
   /** The whole file, for showing what it says it measured; facts of the open session are not touched. */
@@ -66,7 +69,8 @@ export interface ImportedAllocation {
 /**
  * Text of a file -> the plan in it, for the model that is open. `fileName` opens the messages.
  * Throws E-FILE-07 (damaged, incomplete, hash does not match), E-VER-01 (another version or kind of file),
- * E-PLAN-01 (another model), E-PLAN-02 (unknown or missing site, unknown format), E-PLAN-03 (unknown recipe or switch).
+ * E-PLAN-01 (another model), E-PLAN-02 (unknown or missing site, unknown format), E-PLAN-03 (unknown recipe, or a
+ * switch it has not).
  */
 export function importAllocation(text: string, context: Pick<AllocationContext, 'graph' | 'modelSha256'>, fileName = 'allocation.json'): ImportedAllocation {
   const raw = parseJson(text, fileName);
@@ -79,7 +83,8 @@ export function importAllocation(text: string, context: Pick<AllocationContext, 
     throw damaged(fileName, `${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'unexpected content'}`);
   }
   const file = parsed.data;
-  const sites = passSites(context.graph);
+  const { id: recipe, ...switches } = file.recipe;
+  const sites = costedSites(context.graph, recipe);
   const rows = new Map(Object.entries(file.sites));
   const formats: Record<SiteId, SiteFormat> = {};
   const locked: Record<SiteId, true> = {};
@@ -89,10 +94,10 @@ export function importAllocation(text: string, context: Pick<AllocationContext, 
     formats[id] = row.format;
     if (row.locked) locked[id] = true;
   }
-  const options: PolicyOptions = file.recipe.weights1d ? { weights1d: true } : {};
-  const hash = planHash(formats, sites, { modelSha256: context.modelSha256, recipe: file.recipe.id, options });
+  const options = recipeOptions(recipe, validateOptions(switches, fileName));
+  const hash = planHash(formats, sites, { modelSha256: context.modelSha256, recipe, options });
   if (file.plan.hash !== undefined && file.plan.hash !== hash) throw damaged(fileName, 'plan.hash is not the hash of its formats', 'If the file was edited by hand, delete plan.hash and import it again.');
-  return { plan: { name: file.plan.name, formats, locked, notes: file.plan.notes }, options, planHash: hash, file };
+  return { plan: { name: file.plan.name, formats, locked, notes: file.plan.notes }, recipe, options, planHash: hash, file };
 }
 
 const UNMEASURED = { angleDeg: {}, cleanDeg: {}, standardErrorDeg: null, belowNoise: null, relativeShift: null, lengthRatio: null, rotationShare: null, lossChange: null, localError: null };
@@ -109,6 +114,10 @@ function siteRow(format: SiteFormat, locked: boolean, result: SiteResult | undef
     angleDeg: { [recipe]: result.angleDeg }, cleanDeg: { [recipe]: result.cleanAngleDeg }, standardErrorDeg: result.angleSeDeg, belowNoise: result.belowNoise,
     relativeShift: result.relativeShift, lengthRatio: result.lengthRatio, rotationShare: result.rotationShare, lossChange: result.lossChange, localError: result.localError,
   };
+}
+
+function costRow({ hpCost, hpShare, relativeToFixed }: PlanTotals): Partial<AllocationFile['totals']> {
+  return relativeToFixed === null ? { hpGemmWork: hpShare } : { hpActivationCache: { share: hpShare, bytesPerToken: hpCost, relativeToFixed } };
 }
 
 function measuredOnRow(p: Provenance): NonNullable<AllocationFile['measuredOn']> {
@@ -167,14 +176,17 @@ function checkModel(raw: Readonly<Record<string, unknown>>, { graph, modelSha256
 /** What this build does not know by name, said by name before the schema would say it by type. */
 function checkNames(raw: Readonly<Record<string, unknown>>, graph: Graph, fileName: string): void {
   const { recipe, sites } = raw;
-  const { id, rht, sr } = isObject(recipe) ? recipe : {};
-  if (typeof id === 'string' && !allocationSchema.shape.recipe.shape.id.safeParse(id).success) throw new BendscopeError('E-PLAN-03', `${fileName}: expected a recipe this build measures, got ${show(id)}`, 'Update the app if the file is from a newer one.');
-  if (rht === true || sr === true) throw new BendscopeError('E-PLAN-03', `${fileName}: expected a recipe without rht and sr, got ${rht === true ? 'rht' : 'sr'} on`, 'This build measures neither switch.');
-  const known = new Set(passSites(graph).map((site) => site.id));
+  const { id, ...switches } = isObject(recipe) ? recipe : {};
+  const update = 'Update the app if the file is from a newer one.';
+  if (typeof id !== 'string') return;
+  if (!isRecipeName(id)) throw new BendscopeError('E-PLAN-03', `${fileName}: expected a recipe this build measures, got ${show(id)}`, update);
+  const foreign = OPTION_NAMES.find((name) => (switches[name] ?? false) !== false && !RECIPES[id].switches.includes(name));
+  if (foreign !== undefined) throw new BendscopeError('E-PLAN-03', `${fileName}: expected switches of ${id}, got ${foreign}`, update);
+  const known = new Set(costedSites(graph, id).map((site) => site.id));
   for (const [site, row] of Object.entries(isObject(sites) ? sites : {})) {
     if (!known.has(site)) throw new BendscopeError('E-PLAN-02', `${fileName}: expected a site of ${graph.model} that the recipe can lower, got ${show(site)}`, 'The file may be for another architecture.');
     const format = isObject(row) ? row['format'] : undefined;
-    if (typeof format === 'string' && format !== 'bf16' && format !== id) throw new BendscopeError('E-PLAN-02', `${fileName}: ${site}: expected the format bf16 or ${show(id)}, got ${show(format)}`, 'Update the app if the file is from a newer one.');
+    if (typeof format === 'string' && format !== 'bf16' && format !== id) throw new BendscopeError('E-PLAN-02', `${fileName}: ${site}: expected the format bf16 or ${show(id)}, got ${show(format)}`, update);
   }
 }
 

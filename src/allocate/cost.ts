@@ -1,33 +1,52 @@
 /**
- * What a plan costs and how much it is predicted to bend (method.md 5 and 6): HP GEMM work, effective bits, and
- * squared tangents that add. Facts come in as probe results; nothing here measures.
+ * What a plan costs and how much it is predicted to bend (method.md 5 and 6): HP GEMM work or HP activation cache,
+ * effective bits, and squared tangents that add. Facts come in as probe results; nothing here measures.
  */
 import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { assert } from '../base/errors';
-import type { PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { RECIPE_NAMES, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
+import type { Recipe } from '../graph/recipes';
 import { floorOf } from '../graph/noise-floor';
-import { passGemm } from '../graph/signatures';
-import { paintableSites } from '../graph/sites';
-import type { Graph, Pass } from '../graph/types';
+import { keptOutputs, outputBytes, passGemm } from '../graph/signatures';
+import { paintableSites, type SitePart } from '../graph/sites';
+import type { Graph, GraphNode, Pass } from '../graph/types';
 import type { NoiseFloor, SiteResult } from '../graph/probe-record';
 import { bitsPerElement, operandFormat } from '../numerics/schemes';
 import type { OperandRole } from '../numerics/schemes';
 
-/** One GEMM pass of a block linear: the sites a plan of a GEMM recipe decides over. */
-export interface PassSite {
+/** One of the sites a plan decides over: a GEMM pass of a block linear, or an op group's output. */
+export interface CostedSite {
   readonly id: SiteId;
-  readonly pass: Pass;
-  /** Multiply-adds count 2; per token, since every pass of a model sees the same number of tokens. */
-  readonly flops: number;
+  readonly node: string;
+  readonly pass: SitePart;
+  /**
+   * Of keeping it in BF16, a whole number a token, every site of a model seeing the same tokens. Pass: its FLOPs.
+   * Output: the bytes the backward pass keeps, 0 where it keeps nothing (attn.c_proj and mlp.c_proj only feed a sum).
+   */
+  readonly cost: number;
+  /** Whether the fixed FP8 policy keeps it in BF16: token embedding, head, every norm. */
+  readonly inFixedPolicy: boolean;
 }
 
-/** The sites a plan of a GEMM recipe decides over, in site order, with their work. */
-export function passSites(graph: Graph): readonly PassSite[] {
+/** What the costs of a recipe's kind are called, and their unit a token. */
+export const COST_NAMES: Readonly<Record<Recipe['kind'], { readonly name: string; readonly unit: string }>> = {
+  pass: { name: 'HP GEMM work', unit: 'FLOP' },
+  out: { name: 'HP activation cache', unit: 'B' },
+};
+
+/** The sites a plan of a recipe decides over, in site order, with their cost. */
+export function costedSites(graph: Graph, recipe: RecipeName): readonly CostedSite[] {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-  return paintableSites(graph).map(({ id, node: nodeId, pass }) => {
+  const kept = keptOutputs(graph);
+  const costOf = (node: GraphNode, pass: SitePart): number => {
+    if (pass !== 'out') return passGemm(node, pass, { sequences: 1, tokens: 1 }).flops;
+    return kept.has(node.id) ? outputBytes(node, 1) : 0;
+  };
+  return paintableSites(graph, recipe).map(({ id, node: nodeId, pass }) => {
     const node = nodes.get(nodeId);
-    assert(node, `passSites: ${id} has no node`);
-    return { id, pass, flops: passGemm(node, pass, { sequences: 1, tokens: 1 }).flops };
+    assert(node, `costedSites: ${id} has no node`);
+    const isFixed = node.op === 'embed' || node.op === 'layernorm' || (node.op === 'linear' && node.layer === null);
+    return { id, node: nodeId, pass, cost: costOf(node, pass), inFixedPolicy: pass === 'out' && isFixed };
   });
 }
 
@@ -42,27 +61,29 @@ export type Formats = Readonly<Record<SiteId, SiteFormat>>;
 /** Which two tensors a pass multiplies: y = x w, dx = dy w^T, dw = x^T dy. */
 const PASS_OPERANDS: Readonly<Record<Pass, readonly [OperandRole, OperandRole]>> = { fprop: ['x', 'w'], dgrad: ['dy', 'w'], wgrad: ['x', 'dy'] };
 
-/** Average stored bits of the two operands of a pass in a format. */
-export function operandBits(pass: Pass, format: SiteFormat, options: PolicyOptions): number {
+/** Stored bits an element of a site in a format: of a pass the average of its two operands, of an output its own. */
+export function storedBits(part: SitePart, format: SiteFormat, options: PolicyOptions): number {
   const scheme = format === 'bf16' ? null : format;
-  const [a, b] = PASS_OPERANDS[pass].map((role) => bitsPerElement(operandFormat(scheme, role, options.weights1d))) as [number, number];
-  return (a + b) / 2;
+  const bits = (role: OperandRole): number => bitsPerElement(operandFormat(scheme, role, options));
+  if (part === 'out') return bits('x');
+  const [a, b] = PASS_OPERANDS[part];
+  return (bits(a) + bits(b)) / 2;
 }
 
-/** FLOPs of HP passes, an exact integer. */
-export function highFlops(sites: readonly PassSite[], formats: Formats): number {
-  return sites.reduce((sum, site) => sum + (formatOf(formats, site.id) === 'bf16' ? site.flops : 0), 0);
+/** Cost a token of the sites in BF16, an exact integer. */
+export function highCost(sites: readonly CostedSite[], formats: Formats): number {
+  return sites.reduce((sum, site) => sum + (formatOf(formats, site.id) === 'bf16' ? site.cost : 0), 0);
 }
 
-/** FLOPs of all passes, an exact integer. */
-export function totalFlops(sites: readonly PassSite[]): number {
-  return sites.reduce((sum, site) => sum + site.flops, 0);
+/** Cost a token of everything in BF16, an exact integer. */
+export function totalCost(sites: readonly CostedSite[]): number {
+  return sites.reduce((sum, site) => sum + site.cost, 0);
 }
 
-/** FLOP-weighted mean over the passes of the average stored bits of their two operands. */
-export function effectiveBits(sites: readonly PassSite[], formats: Formats, options: PolicyOptions): number {
-  const bits = sites.reduce((sum, site) => sum + site.flops * operandBits(site.pass, formatOf(formats, site.id), options), 0);
-  return bits / totalFlops(sites);
+/** Mean over the sites of their stored bits, weighted by FLOPs (passes) or by bytes kept (outputs). */
+export function effectiveBits(sites: readonly CostedSite[], formats: Formats, options: PolicyOptions): number {
+  const bits = sites.reduce((sum, site) => sum + site.cost * storedBits(site.pass, formatOf(formats, site.id), options), 0);
+  return bits / totalCost(sites);
 }
 
 /** A site's format; what a plan does not name is high precision. */
@@ -76,8 +97,8 @@ export function cleanTan2(evidence: Evidence, id: SiteId): number | null {
   return result?.status === 'measured' && Number.isFinite(result.cleanAngleDeg) ? tanSquared(result.cleanAngleDeg) : null;
 }
 
-/** tan^2 of the noise floor a plan carries once a site of this pass is low; 0 while no floor is measured. */
-export function floorTan2(evidence: Evidence, pass: Pass): number {
+/** tan^2 of the noise floor a plan carries once a site of this part is low; 0 while no floor is measured. */
+export function floorTan2(evidence: Evidence, pass: SitePart): number {
   return evidence.floor === null ? 0 : tanSquared(floorOf(pass, evidence.floor));
 }
 
@@ -89,7 +110,7 @@ export interface Prediction {
 }
 
 /** Joint angle of the plan by additivity, the floor once: the largest that any of its low sites carries. */
-export function predict(sites: readonly PassSite[], formats: Formats, evidence: Evidence): Prediction {
+export function predict(sites: readonly CostedSite[], formats: Formats, evidence: Evidence): Prediction {
   let sum = 0;
   let floor = 0;
   const unpredicted: SiteId[] = [];
@@ -104,18 +125,26 @@ export function predict(sites: readonly PassSite[], formats: Formats, evidence: 
 }
 
 export interface PlanTotals extends Prediction {
-  /** FLOPs of HP passes / FLOPs of all passes, 0..1. */
-  readonly hpGemmWork: number;
+  /** highCost, a token: FLOPs or bytes. */
+  readonly hpCost: number;
+  /** hpCost over the cost of everything in BF16, 0..1: HP GEMM work, or HP activation cache (method.md 6). */
+  readonly hpShare: number;
+  /** hpCost over that of the fixed policy; null for passes, where that policy keeps nothing. */
+  readonly relativeToFixed: number | null;
   readonly effectiveBits: number;
   readonly siteCount: Readonly<Record<SiteFormat, number>>;
 }
 
 /** The figures under a plan's name. */
-export function planTotals(sites: readonly PassSite[], formats: Formats, evidence: Evidence, options: PolicyOptions): PlanTotals {
-  const siteCount: Record<SiteFormat, number> = { bf16: 0, nvfp4: 0 };
+export function planTotals(sites: readonly CostedSite[], formats: Formats, evidence: Evidence, options: PolicyOptions): PlanTotals {
+  const siteCount = Object.fromEntries(['bf16', ...RECIPE_NAMES].map((format) => [format, 0])) as Record<SiteFormat, number>;
   for (const site of sites) siteCount[formatOf(formats, site.id)] += 1;
+  const hpCost = highCost(sites, formats);
+  const fixed = sites.reduce((sum, site) => sum + (site.inFixedPolicy ? site.cost : 0), 0);
   return {
-    hpGemmWork: highFlops(sites, formats) / totalFlops(sites),
+    hpCost,
+    hpShare: hpCost / totalCost(sites),
+    relativeToFixed: fixed === 0 ? null : hpCost / fixed,
     effectiveBits: effectiveBits(sites, formats, options),
     siteCount,
     ...predict(sites, formats, evidence),
@@ -130,7 +159,7 @@ export interface Marginal {
 }
 
 /** Length and number of a marginal bar (ux.md 3.4). */
-export function marginal(sites: readonly PassSite[], formats: Formats, evidence: Evidence, part: ReadonlySet<SiteId>): Marginal {
+export function marginal(sites: readonly CostedSite[], formats: Formats, evidence: Evidence, part: ReadonlySet<SiteId>): Marginal {
   let inside = 0;
   let all = 0;
   for (const { id } of sites) {

@@ -3,7 +3,8 @@
  * Squared tangents of clean angles add, so this is a 0/1 knapsack: an HP site removes its tan^2 and costs its GEMM work.
  * All efficient plans come from one pass over Pareto lists (Nemhauser & Ullmann 1969): after each site the list holds
  * every (cost, tan^2 removed) that no other set beats. Costs are integers over their gcd and tan^2 are integers in units
- * of 2^-52 of the total, so sums are exact, ties are real ties, and the same input gives the same plan.
+ * of 2^-52 of the total, so sums are exact, ties are real ties, and the same input gives the same plan. A site that costs
+ * nothing is HP in every efficient plan, unless a lock keeps it low.
  */
 import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { BendscopeError } from '../base/errors';
@@ -11,7 +12,7 @@ import type { SiteId } from '../graph/policy';
 
 export interface KnapsackItem {
   readonly id: SiteId;
-  /** Cost of keeping the site in high precision; a positive integer (FLOPs). */
+  /** Cost of keeping the site in high precision; an integer, 0 where that is free (FLOPs, or bytes kept). */
   readonly cost: number;
   /** tan^2 of the site's clean angle in the low format, or null if it failed or was not measured. */
   readonly tan2: number | null;
@@ -52,7 +53,7 @@ export interface Choice {
  * All efficient plans under the locks, exactly.
  * A plan's floor is the largest floor among its low sites (a joint prediction adds the floor once, method.md 5): each
  * distinct floor level is solved with the sites above it forced HP, and the union is filtered.
- * Throws E-BUG-02 for a cost that is not a positive integer or a tan^2 that is negative.
+ * Throws E-BUG-02 for a cost that is not an integer >= 0 or a tan^2 that is negative.
  */
 export function solveFrontier(items: readonly KnapsackItem[]): Frontier {
   for (const item of items) checkItem(item);
@@ -239,7 +240,7 @@ function integerScale(items: readonly KnapsackItem[], tan2: readonly (number | n
 }
 
 function checkItem(item: KnapsackItem): void {
-  if (!Number.isSafeInteger(item.cost) || item.cost <= 0) throw new BendscopeError('E-BUG-02', `knapsack ${item.id}: expected a positive integer cost, got ${item.cost}`);
+  if (!Number.isSafeInteger(item.cost) || item.cost < 0) throw new BendscopeError('E-BUG-02', `knapsack ${item.id}: expected an integer cost >= 0, got ${item.cost}`);
   if (item.tan2 !== null && item.tan2 < 0) throw new BendscopeError('E-BUG-02', `knapsack ${item.id}: expected tan^2 >= 0, got ${item.tan2}`);
   if (!(item.floorTan2 >= 0 && Number.isFinite(item.floorTan2))) throw new BendscopeError('E-BUG-02', `knapsack ${item.id}: expected a floor >= 0, got ${item.floorTan2}`);
 }

@@ -4,10 +4,12 @@
  */
 import { hashOf } from '../base/canonical-json';
 import { canonicalPolicy } from '../graph/canonical-policy';
-import type { PassScheme, Policy, PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
+import { assert } from '../base/errors';
+import { OUT_SCHEME, type PassScheme, type Policy, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
+import { RECIPES, type Recipe } from '../graph/recipes';
 import { PASSES } from '../graph/types';
 import { cleanTan2, floorTan2, formatOf } from './cost';
-import type { Evidence, Formats, PassSite } from './cost';
+import type { CostedSite, Evidence, Formats } from './cost';
 import { solveFrontier } from './knapsack';
 import type { Frontier, KnapsackItem } from './knapsack';
 
@@ -23,26 +25,39 @@ export interface Plan {
 export interface Preset {
   readonly id: string;
   readonly name: string;
-  high(site: PassSite): boolean;
+  high(site: CostedSite): boolean;
 }
 
-/** Plans everyone compares with (method.md 7): everything low, everything high, and each pass HP. */
-export const PRESETS: readonly Preset[] = [
+const EVERYTHING: readonly Preset[] = [
   { id: 'all-low', name: 'All low', high: () => false },
   { id: 'all-high', name: 'All BF16', high: () => true },
-  ...PASSES.map((pass) => ({
-    id: `${pass}-high`,
-    name: { fprop: 'Forward passes BF16', dgrad: 'Input gradients BF16', wgrad: 'Weight gradients BF16' }[pass],
-    high: (site: PassSite) => site.pass === pass,
-  })),
 ];
+const PRESETS: Readonly<Record<Recipe['kind'], readonly Preset[]>> = {
+  pass: [
+    ...EVERYTHING,
+    ...PASSES.map((pass) => ({
+      id: `${pass}-high`,
+      name: { fprop: 'Forward passes BF16', dgrad: 'Input gradients BF16', wgrad: 'Weight gradients BF16' }[pass],
+      high: (site: CostedSite) => site.pass === pass,
+    })),
+  ],
+  out: [...EVERYTHING, { id: 'fixed', name: 'Embedding, head, norms BF16', high: (site) => site.inFixedPolicy }],
+};
 
-export function presetPlan(preset: Preset, sites: readonly PassSite[], low: PassScheme): Plan {
+/**
+ * Plans everyone compares with (method.md 7): everything low, everything high, then each pass HP, or the fixed FP8 policy
+ * for op groups.
+ */
+export function presets(recipe: RecipeName): readonly Preset[] {
+  return PRESETS[RECIPES[recipe].kind];
+}
+
+export function presetPlan(preset: Preset, sites: readonly CostedSite[], low: RecipeName): Plan {
   return { name: preset.name, formats: formatsWhere(sites, preset.high, low), locked: {}, notes: '' };
 }
 
 /** BF16 where `high` holds, the low format elsewhere. */
-export function formatsWhere(sites: readonly PassSite[], high: (site: PassSite) => boolean, low: PassScheme): Formats {
+export function formatsWhere(sites: readonly CostedSite[], high: (site: CostedSite) => boolean, low: RecipeName): Formats {
   return Object.fromEntries(sites.map((site): [SiteId, SiteFormat] => [site.id, high(site) ? 'bf16' : low]));
 }
 
@@ -63,28 +78,32 @@ export function paint(plan: Plan, ids: Iterable<SiteId>, format: SiteFormat): { 
 }
 
 /** Sites whose format differs, in site order. */
-export function differences(sites: readonly PassSite[], a: Formats, b: Formats): SiteId[] {
+export function differences(sites: readonly CostedSite[], a: Formats, b: Formats): SiteId[] {
   return sites.map((site) => site.id).filter((id) => formatOf(a, id) !== formatOf(b, id));
 }
 
-/** The policy the engine runs for a plan: its low sites, in site order. */
-export function planPolicy(formats: Formats, sites: readonly PassSite[], options: PolicyOptions): Policy {
+/** The policy the engine runs for a plan: its low passes and its low op groups, in site order. */
+export function planPolicy(formats: Formats, sites: readonly CostedSite[], options: PolicyOptions): Policy {
   const passes: Record<SiteId, PassScheme> = {};
-  for (const { id } of sites) {
+  const outs: string[] = [];
+  for (const { id, node, pass } of sites) {
     const format = formatOf(formats, id);
-    if (format !== 'bf16') passes[id] = format;
+    if (format === 'bf16') continue;
+    assert((format === OUT_SCHEME) === (pass === 'out'), `planPolicy: ${id} cannot run in ${format}`);
+    if (format === OUT_SCHEME) outs.push(node);
+    else passes[id] = format;
   }
-  return { reference: 'bf16', passes, options };
+  return { reference: 'bf16', passes, ...(outs.length > 0 ? { outs } : {}), options };
 }
 
 export interface PlanContext {
   readonly modelSha256: string;
-  readonly recipe: PassScheme;
+  readonly recipe: RecipeName;
   readonly options: PolicyOptions;
 }
 
 /** `sha256:<hex>` of model, recipe, options and which sites run low; name, locks and notes do not matter. */
-export function planHash(formats: Formats, sites: readonly PassSite[], context: PlanContext): string {
+export function planHash(formats: Formats, sites: readonly CostedSite[], context: PlanContext): string {
   return policyHash(planPolicy(formats, sites, context.options), context);
 }
 
@@ -94,15 +113,15 @@ export function policyHash(policy: Policy, context: Pick<PlanContext, 'modelSha2
 }
 
 /**
- * The solver's question for a plan: cost is FLOPs, locked sites stay as they are. With `part` (a row, a layer) only the
+ * The solver's question for a plan: cost is the recipe's, locked sites stay as they are. With `part` (a row, a layer) only the
  * sites inside are asked about and no floor is added: the frontier is that of the marginal bar's own angle and cost.
  */
-export function planFrontier(sites: readonly PassSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier {
+export function planFrontier(sites: readonly CostedSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier {
   const items = sites.filter(({ id }) => part === undefined || part.has(id)).map((site): KnapsackItem => {
     const locked = plan.locked[site.id] === true;
     return {
       id: site.id,
-      cost: site.flops,
+      cost: site.cost,
       tan2: cleanTan2(evidence, site.id),
       floorTan2: part === undefined ? floorTan2(evidence, site.pass) : 0,
       lock: locked ? (formatOf(plan.formats, site.id) === 'bf16' ? 'high' : 'low') : null,
@@ -112,7 +131,7 @@ export function planFrontier(sites: readonly PassSite[], plan: Plan, evidence: E
 }
 
 /** The plan with a frontier's point taken over; sites outside `part` and locked sites keep their format. */
-export function planAt(plan: Plan, sites: readonly PassSite[], frontier: Frontier, index: number, low: PassScheme, part?: ReadonlySet<SiteId>): Plan {
+export function planAt(plan: Plan, sites: readonly CostedSite[], frontier: Frontier, index: number, low: RecipeName, part?: ReadonlySet<SiteId>): Plan {
   const high = new Set(frontier.highAt(index));
   const formats: Record<SiteId, SiteFormat> = {};
   for (const { id } of sites) {

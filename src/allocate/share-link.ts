@@ -1,14 +1,17 @@
 /**
  * A complete plan in a link (ux.md 6.9): `#v=1&m=<model>&d=<data>&s=<seed>&r=<recipe>&x=<switches>&p=<plan>`, where p
- * holds 2 bits a site in sites(graph) order as base64url without padding. Reading is two steps, because the sites are
- * known only once the model is open: the header says what is needed, the plan is unpacked afterwards.
+ * holds 2 bits a site as base64url without padding, sites in sites(graph) order: every GEMM pass (the head's too) for a
+ * pass recipe, every output for op groups. x is a list of switches: `rht,sr,seed.7`, `out.mx`. Reading is two steps,
+ * because the sites are known only once the model is open: the header says what is needed, the plan is unpacked afterwards.
  * A link is input from strangers: everything it can hold wrongly has a named error, and nothing is applied in part.
  */
 import { BendscopeError } from '../base/errors';
-import { PASS_SCHEMES } from '../graph/policy';
-import type { PassScheme, PolicyOptions, SiteFormat, SiteId } from '../graph/policy';
-import { sites } from '../graph/sites';
+import { RECIPE_NAMES } from '../graph/policy';
+import type { PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
+import { recipeOptions, RECIPES, SWITCHES } from '../graph/recipes';
+import { sites, type Site } from '../graph/sites';
 import type { Graph } from '../graph/types';
+import { isRecipeName, validateOptions } from '../graph/validate';
 import { formatOf } from './cost';
 import type { Formats } from './cost';
 
@@ -18,30 +21,29 @@ export interface SharedLink {
   readonly model: string;
   readonly data: string;
   readonly seed: number;
-  readonly recipe: PassScheme;
+  readonly recipe: RecipeName;
   readonly options: PolicyOptions;
   /** The packed formats; sharedFormats() unpacks them for a graph. */
   readonly packed: string;
 }
 
-/** Switches of a recipe by the name they have in x=. */
-const SWITCHES: readonly (keyof PolicyOptions)[] = ['weights1d'];
 const KEYS = ['v', 'm', 'd', 's', 'r', 'x', 'p'] as const;
 const RETRY = 'Ask for the link again, or import the allocation file instead.';
 
 /** The fragment of a link, `#` included. Sites that a recipe never lowers (the head) are packed as BF16. */
 export function shareLink(formats: Formats, graph: Graph, link: Omit<SharedLink, 'packed' | 'model'>): string {
-  const switches = SWITCHES.filter((name) => link.options[name] === true).join(',');
+  const switches = Object.entries(recipeOptions(link.recipe, link.options)).map(([name, value]) => (value === true ? name : `${name}.${String(value)}`)).join(',');
   const values: Readonly<Record<(typeof KEYS)[number], string>> = {
     v: String(VERSION), m: graph.model, d: link.data, s: String(link.seed), r: link.recipe, x: switches,
-    p: packBits(sites(graph).map(({ id, paintable }) => (paintable && formatOf(formats, id) !== 'bf16' ? 1 : 0))),
+    p: packBits(sharedSites(graph, link.recipe).map(({ id, paintable }) => (paintable && formatOf(formats, id) !== 'bf16' ? 1 : 0))),
   };
   return `#${KEYS.map((key) => `${key}=${encodeURIComponent(values[key])}`).join('&')}`;
 }
 
 /**
  * What a fragment asks for; null when it shares nothing (empty, or view keys only). Other keys are left to the page.
- * Throws E-VER-01 (newer version), E-PLAN-03 (unknown recipe or switch), E-LINK-01 (damaged).
+ * Throws E-VER-01 (newer version), E-PLAN-03 (unknown recipe, or a switch it has not), E-PLAN-06 (a switch out of its
+ * range), E-LINK-01 (damaged).
  */
 export function parseShareLink(fragment: string): SharedLink | null {
   const found = new URLSearchParams(fragment.replace(/^#/, ''));
@@ -57,18 +59,29 @@ export function parseShareLink(fragment: string): SharedLink | null {
   const seed = get('s');
   if (!/^(0|[1-9]\d{0,14})$/.test(seed)) throw damaged(`expected a seed, got s=${show(seed)}`);
   const recipe = get('r');
-  const known = PASS_SCHEMES.find((scheme) => scheme === recipe);
-  if (known === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a recipe (${PASS_SCHEMES.join(', ')}), got ${show(recipe)}`, 'Update the app if the link is from a newer one.');
-  const options: { weights1d?: boolean } = {};
-  for (const name of get('x').split(',').filter((part) => part !== '')) {
-    const option = SWITCHES.find((known) => known === name);
-    if (option === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a switch (${SWITCHES.join(', ')}), got ${show(name)}`, 'Update the app if the link is from a newer one.');
-    options[option] = true;
-  }
+  if (!isRecipeName(recipe)) throw new BendscopeError('E-PLAN-03', `link: expected a recipe (${RECIPE_NAMES.join(', ')}), got ${show(recipe)}`, 'Update the app if the link is from a newer one.');
+  const options = parseSwitches(get('x'), recipe);
   const [model, data, packed] = [get('m'), get('d'), get('p')];
   if (model === '' || data === '') throw damaged('expected the names of a model and a data set');
   if (!/^[A-Za-z0-9_-]*$/.test(packed)) throw damaged('the plan holds a character that base64url has not');
-  return { model, data, seed: Number(seed), recipe: known, options, packed };
+  return { model, data, seed: Number(seed), recipe, options, packed };
+}
+
+function parseSwitches(text: string, recipe: RecipeName): PolicyOptions {
+  const given: Record<string, unknown> = {};
+  for (const part of text.split(',').filter((part) => part !== '')) {
+    const [, word = part, value] = /^([^.]*)(?:\.(.*))?$/s.exec(part) ?? [];
+    const name = RECIPES[recipe].switches.find((known) => known === word);
+    if (name === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a switch of ${recipe} (${RECIPES[recipe].switches.join(', ') || 'it has none'}), got ${show(word)}`, 'Update the app if the link is from a newer one.');
+    if (given[name] !== undefined) throw damaged(`expected the switch ${name} once`);
+    given[name] = value === undefined ? true : SWITCHES[name].values === 'u32' && /^(0|[1-9]\d*)$/.test(value) ? Number(value) : value;
+  }
+  return recipeOptions(recipe, validateOptions(given, 'link'));
+}
+
+/** The sites whose codes a link of this recipe holds, in order. */
+function sharedSites(graph: Graph, recipe: RecipeName): readonly Site[] {
+  return sites(graph).filter((site) => site.kind === RECIPES[recipe].kind);
 }
 
 /**
@@ -77,7 +90,7 @@ export function parseShareLink(fragment: string): SharedLink | null {
  */
 export function sharedFormats(link: SharedLink, graph: Graph): Formats {
   if (link.model !== graph.model) throw new BendscopeError('E-PLAN-01', `This plan was made for ${show(link.model)}; the open model is ${show(graph.model)}.`, `Open ${show(link.model)} first.`);
-  const all = sites(graph);
+  const all = sharedSites(graph, link.recipe);
   const codes = unpackBits(link.packed, all.length);
   const formats: Record<SiteId, SiteFormat> = {};
   all.forEach(({ id, paintable }, i) => {
@@ -90,7 +103,7 @@ export function sharedFormats(link: SharedLink, graph: Graph): Formats {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** 2-bit codes -> base64url of whole bytes, the first code in the highest bits: 75 sites 26 characters, 147 sites 50. */
+/** 2-bit codes -> base64url of whole bytes, the first code in the highest bits: 75 sites 26 characters, 147 sites 50, 123 outputs 42. */
 function packBits(codes: readonly number[]): string {
   const bytes = new Uint8Array(Math.ceil(codes.length / 4));
   codes.forEach((code, i) => (bytes[i >> 2]! |= code << (6 - 2 * (i & 3))));
