@@ -14,6 +14,8 @@ import type { RunResult } from '../engine/run';
 export interface RunMeasure extends BatchMeasure {
   readonly tensorAngleDeg: Readonly<Record<string, number>>;
   readonly layerAngleDeg: Readonly<Record<string, number>>;
+  /** |g*|^2 */
+  readonly referenceSquared: number;
 }
 
 /** The key of parameters outside the transformer blocks in layerAngleDeg. */
@@ -55,7 +57,8 @@ export function assertFinite(run: RunResult, what: string): void {
 
 export function measureRun(graph: Graph, run: RunResult, reference: RunResult, what: string): RunMeasure {
   assertFinite(run, what);
-  const metrics = gradientMetrics({ ...total(run.sums.values()), gr: 0 });
+  const whole = total(run.sums.values());
+  const metrics = gradientMetrics({ ...whole, gr: 0 });
   const layers = layerOfParam(graph);
   const byLayer = new Map<string, TensorSums[]>();
   const tensorAngleDeg: Record<string, number> = {};
@@ -77,6 +80,7 @@ export function measureRun(graph: Graph, run: RunResult, reference: RunResult, w
     localError: run.localError,
     tensorAngleDeg,
     layerAngleDeg,
+    referenceSquared: whole.rr,
   };
 }
 

@@ -4,7 +4,24 @@
  * products of different draws, whose independent parts cancel in the mean.
  */
 import { assert } from '../base/errors';
+import type { PolicyOptions, RecipeName } from '../graph/policy';
 import type { PersistentShift } from '../graph/probe-record';
+import { RECIPES } from '../graph/recipes';
+import type { SitePart } from '../graph/sites';
+
+/** Why batches cannot be draws here, or null: too few of them, or no room. room: how many have both reference run and shift. */
+export function whyNotOverBatches(batches: number, room: number): string | null {
+  if (batches < FEWEST_BATCHES) return `needs at least ${FEWEST_BATCHES} batches; this run has ${batches}`;
+  if (room < batches) return `needs ${batches} reference runs and ${batches} shifts on the device at once, and they do not fit; use shorter windows or a smaller model`;
+  return null;
+}
+
+/** Why there is nothing to draw at a site, or null: only dy, which dgrad and wgrad read, is rounded at random. */
+export function whyNotOverDraws(pass: SitePart, recipe: RecipeName, options: PolicyOptions): string | null {
+  if (!RECIPES[recipe].switches.includes('sr')) return `${RECIPES[recipe].label} rounds nothing at random`;
+  if (!options.sr) return 'stochastic rounding (sr) is off';
+  return pass === 'dgrad' || pass === 'wgrad' ? null : 'only the gradients that dgrad and wgrad read are rounded at random';
+}
 
 /** Inner products <d_i, d_j> of n draws, row by row. */
 export type Gram = readonly (readonly number[])[];

@@ -1,17 +1,22 @@
 /**
  * The probe: reference runs, floor runs, then one isolated site after the other over all batches, each streamed as it
- * is finished; and joint policies. It knows no worker, file or page: results go to a sink. Sites are independent of
- * each other and of their order, bit for bit, because each is compared with the same reference runs.
+ * is finished; sites left out of an all-low plan; and joint policies. It knows no worker, file or page: results go to a
+ * sink. Sites are independent of each other and of their order, bit for bit, because each is compared with the same
+ * reference runs and takes random numbers addressed by batch and draw.
  */
 import { toPlainError, BendscopeError } from '../base/errors';
 import type { Checkpoint } from '../engine/executor';
+import type { SessionUse } from '../engine/memory';
+import type { Variant } from '../engine/run';
 import type { Session } from '../engine/session';
-import { parseSiteId } from '../graph/sites';
-import type { PassScheme, Policy, PolicyOptions, SiteId } from '../graph/policy';
-import type { Measured, NoiseFloor, SiteResult } from '../graph/probe-record';
+import { paintableSites, parseSiteId } from '../graph/sites';
+import type { Policy, PolicyOptions, RecipeName, SiteId } from '../graph/policy';
+import type { Failed, NoiseFloor, Persistence, SiteResult } from '../graph/probe-record';
 import { floorOf, floorOfPasses } from '../graph/noise-floor';
 import { floorFlips, poolFloor } from './floor';
+import { lowSites, policyLowering, withPlanLocalError, type Isolated } from './low-sites';
 import { assertFinite, measureRun, pool, type RunMeasure } from './metrics';
+import { persistentShift, STOCHASTIC_DRAWS, whyNotOverBatches, whyNotOverDraws } from './persistence';
 
 export type Tokens = readonly (readonly number[])[];
 
@@ -23,18 +28,35 @@ export interface ProbeSink {
   onSite?(site: SiteId, result: SiteResult): void | Promise<void>;
 }
 
+/** What is measured of a site beside its isolated angle. */
+export interface SiteExtras {
+  readonly persistent: boolean;
+}
+
+/** The runs of one site over all batches, or why there are none. */
+interface Cell {
+  readonly runs: readonly RunMeasure[];
+  readonly failure: Failed | null;
+  readonly elapsedMs: number;
+}
+
 export class Probe {
   #session: Session;
   #batches: readonly Tokens[];
   #places: number;
+  #shiftSets: number;
   #checkpoint: Checkpoint;
   #floor: NoiseFloor | null = null;
 
-  /** places: reference runs the session keeps resident; with fewer than batches, references are run again, same bits. */
-  constructor(session: Session, batches: readonly Tokens[], places: number, checkpoint: Checkpoint = () => undefined) {
+  /**
+   * use: what the session was made for (session-use.ts). Where it keeps fewer reference runs resident than there are
+   * batches, references are run again, same bits.
+   */
+  constructor(session: Session, batches: readonly Tokens[], use: Pick<SessionUse, 'batches' | 'shiftSets'>, checkpoint: Checkpoint = () => undefined) {
     this.#session = session;
     this.#batches = batches;
-    this.#places = places;
+    this.#places = use.batches ?? 1;
+    this.#shiftSets = use.shiftSets ?? 0;
     this.#checkpoint = checkpoint;
   }
 
@@ -80,61 +102,113 @@ export class Probe {
   }
 
   /** Isolated sites, in the order given. A site that fails is a result with its reason; only a broken device throws. */
-  async measureSites(sites: readonly SiteId[], recipe: PassScheme, options: PolicyOptions, sink: ProbeSink): Promise<void> {
-    const floor = this.#floor;
-    if (!floor) throw new BendscopeError('E-BUG-03', 'measureSites: the floor comes first');
-    for (const group of this.#groups(sites)) {
-      const runs = new Map<SiteId, RunMeasure[]>();
-      const failures = new Map<SiteId, SiteResult>();
-      const elapsed = new Map<SiteId, number>();
-      for (let k = 0; k < this.#batches.length; k++) {
-        await this.#use(k);
-        for (const site of group) {
-          if (failures.has(site)) continue;
-          if (k === 0) sink.onMeasuring?.(site);
-          const before = performance.now();
-          try {
-            const policy: Policy = { reference: 'bf16', passes: { [site]: recipe }, options };
-            const run = await this.#measure({ policy, localErrorOf: site }, `${site}, batch ${k}`);
-            runs.set(site, [...(runs.get(site) ?? []), run]);
-          } catch (thrown) {
-            failures.set(site, failed(thrown));
-          }
-          elapsed.set(site, (elapsed.get(site) ?? 0) + performance.now() - before);
-        }
+  async measureSites(sites: readonly SiteId[], recipe: RecipeName, options: PolicyOptions, extras: SiteExtras, sink: ProbeSink): Promise<void> {
+    const floor = this.#measuredFloor();
+    const { graph } = this.#session;
+    const whyNot = whyNotOverBatches(this.#batches.length, Math.min(this.#places, this.#shiftSets));
+    const keep = extras.persistent && whyNot === null;
+    const variant = (site: SiteId, step: number, draw = 0): Variant => ({ policy: policyLowering(graph, [site], recipe, options), random: { step, draw } });
+    const cells = this.#cells(sites, (site, k) => ({ ...variant(site, k), localErrorOf: site, ...(keep ? { keepShift: k } : {}) }), sink);
+    for await (const [site, { runs, failure, elapsedMs }] of cells) {
+      if (failure) {
+        await sink.onSite?.(site, failure);
+        continue;
       }
-      for (const site of group) {
-        await sink.onSite?.(site, failures.get(site) ?? this.#pooled(site, runs.get(site) ?? [], elapsed.get(site) ?? 0, floor));
+      const before = performance.now();
+      const { pass } = parseSiteId(graph, site);
+      let persistent: Persistence | null = null;
+      if (extras.persistent) {
+        const overBatches = whyNot === null ? persistentShift(await this.#session.readGram(this.#batches.length), runs.map((run) => run.referenceSquared)) : { reason: whyNot };
+        const whyNotDraws = whyNotOverDraws(pass, recipe, options);
+        const overDraws = whyNotDraws === null ? await this.#overDraws((draw) => variant(site, 0, draw), site) : { reason: whyNotDraws };
+        persistent = { overBatches, overDraws };
       }
+      const result = pool(runs, floorOf(pass, floor), elapsedMs + performance.now() - before);
+      await sink.onSite?.(site, persistent ? { ...result, persistent } : result);
     }
   }
 
-  /** A whole policy at once, over all batches; its floor is that of its low passes. */
-  async measureJoint(policy: Policy): Promise<SiteResult> {
-    const floor = this.#floor;
-    if (!floor) throw new BendscopeError('E-BUG-03', 'measureJoint: the floor comes first');
+  /**
+   * "Everything low except this one" (method.md 5): every site of the recipe is low but the one named. Local errors are
+   * sums over the low sites of isolated runs, where those are all there.
+   */
+  async measureLeaveOneOut(sites: readonly SiteId[], isolated: Isolated, sink: ProbeSink): Promise<void> {
+    const floor = this.#measuredFloor();
+    const { graph } = this.#session;
+    const all = paintableSites(graph, isolated.recipe).map(({ id }) => id);
+    const policyOf = (site: SiteId): Policy => policyLowering(graph, all.filter((id) => id !== site), isolated.recipe, isolated.options);
+    for await (const [site, { runs, failure, elapsedMs }] of this.#cells(sites, (id, k) => ({ policy: policyOf(id), random: { step: k, draw: 0 } }), sink)) {
+      await sink.onSite?.(site, failure ?? this.#plan(policyOf(site), runs, isolated, elapsedMs, floor));
+    }
+  }
+
+  /** A whole policy at once, over all batches; its floor is that of its low sites. isolated: where local errors may come from. */
+  async measureJoint(policy: Policy, isolated?: Isolated): Promise<SiteResult> {
+    const floor = this.#measuredFloor();
     const started = performance.now();
     const runs: RunMeasure[] = [];
     for (let k = 0; k < this.#batches.length; k++) {
       await this.#use(k);
       try {
-        runs.push(await this.#measure({ policy }, `joint, batch ${k}`));
+        runs.push(await this.#measure({ policy, random: { step: k, draw: 0 } }, `joint, batch ${k}`));
       } catch (thrown) {
         return failed(thrown);
       }
     }
-    const passes = Object.keys(policy.passes).map((id) => parseSiteId(this.#session.graph, id).pass);
-    return pool(runs, floorOfPasses(passes, floor), performance.now() - started);
+    return this.#plan(policy, runs, isolated, performance.now() - started, floor);
   }
 
-  async #measure(variant: Parameters<Session['runVariant']>[0], what: string): Promise<RunMeasure> {
+  #plan(policy: Policy, runs: readonly RunMeasure[], isolated: Isolated | undefined, elapsedMs: number, floor: NoiseFloor): SiteResult {
+    const passes = lowSites(policy).map(([id]) => parseSiteId(this.#session.graph, id).pass);
+    const result = pool(runs, floorOfPasses(passes, floor), elapsedMs);
+    return isolated ? withPlanLocalError(result, policy, isolated) : result;
+  }
+
+  /** Repeated stochastic roundings of the first batch. */
+  async #overDraws(variantOf: (draw: number) => Variant, site: SiteId): Promise<Persistence['overDraws']> {
+    await this.#use(0);
+    let referenceSquared = NaN;
+    for (let draw = 0; draw < STOCHASTIC_DRAWS; draw++) {
+      try {
+        ({ referenceSquared } = await this.#measure({ ...variantOf(draw), keepShift: draw }, `${site}, draw ${draw}`));
+      } catch (thrown) {
+        return { reason: failed(thrown).reason };
+      }
+    }
+    return persistentShift(await this.#session.readGram(STOCHASTIC_DRAWS), [referenceSquared]);
+  }
+
+  /** One site after the other over all batches, a group at a time; a failure ends its own site only. */
+  async *#cells(sites: readonly SiteId[], variantOf: (site: SiteId, k: number) => Variant, sink: ProbeSink): AsyncGenerator<[SiteId, Cell]> {
+    for (const group of this.#groups(sites)) {
+      const cells = new Map(group.map((site) => [site, { runs: new Array<RunMeasure>(), failure: null as Failed | null, elapsedMs: 0 }]));
+      for (let k = 0; k < this.#batches.length; k++) {
+        await this.#use(k);
+        for (const [site, cell] of cells) {
+          if (cell.failure) continue;
+          if (k === 0) sink.onMeasuring?.(site);
+          const before = performance.now();
+          try {
+            cell.runs.push(await this.#measure(variantOf(site, k), `${site}, batch ${k}`));
+          } catch (thrown) {
+            cell.failure = failed(thrown);
+          }
+          cell.elapsedMs += performance.now() - before;
+        }
+      }
+      yield* cells;
+    }
+  }
+
+  async #measure(variant: Variant, what: string): Promise<RunMeasure> {
     const reference = this.#session.referenceRun;
     if (!reference) throw new BendscopeError('E-BUG-03', `${what}: no reference run`);
     return measureRun(this.#session.graph, await this.#session.runVariant(variant, this.#checkpoint), reference, what);
   }
 
-  #pooled(site: SiteId, runs: readonly RunMeasure[], elapsedMs: number, floor: NoiseFloor): Measured {
-    return pool(runs, floorOf(parseSiteId(this.#session.graph, site).pass, floor), elapsedMs);
+  #measuredFloor(): NoiseFloor {
+    if (!this.#floor) throw new BendscopeError('E-BUG-03', 'probe: the floor comes first');
+    return this.#floor;
   }
 
   /** With every reference resident one site at a time; else twelve, to spread the cost of running references again. */
@@ -147,7 +221,7 @@ export class Probe {
 }
 
 /** A fault of this one site -> its result. A lost device, a cancelled run and our own faults are not the site's: thrown on. */
-function failed(thrown: unknown): SiteResult {
+function failed(thrown: unknown): Failed {
   const { name, message } = toPlainError(thrown);
   if (name !== 'E-RUN-02') throw thrown;
   return { status: 'failed', errorName: name, reason: message };

@@ -3,21 +3,24 @@
  * that compute run one after the other; pause and cancel are heard within one submission once a run computes.
  */
 import { policyHash } from '../allocate/plan';
+import { canonicalJson } from '../base/canonical-json';
 import { BendscopeError, toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
 import type { DataSpec, DeviceReport, JointRequest, ModelSource, OpenedData, OpenedModel, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
-import { planMemory, residentBatches } from '../engine/memory';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
 import { shaderHash } from '../gpu/shaders';
-import type { PassScheme, PolicyOptions } from '../graph/policy';
+import { OUT_SCHEME } from '../graph/policy';
 import type { JointResult, Provenance } from '../graph/probe-record';
+import { recipeOptions } from '../graph/recipes';
 import { validatePolicy } from '../graph/validate';
 import { Probe } from '../probe/probe';
+import { probeSessionUse, type Measuring } from '../probe/session-use';
 import { findDevice } from './device';
 import { openData, openModel, type Data, type Model } from './open';
 import { CANCELLED, RunControl } from './run-control';
-import { openRunStore, runKey, type RunStore } from './run-store';
+import { answers, openRunStore, runKey, type RunStore } from './run-store';
+import { StoredProbe, type StoredProbeSink } from './stored-probe';
 
 /** Automatic reconnects of one run after a lost device (engine.md 3.4). */
 const RECONNECTS = 2;
@@ -41,12 +44,7 @@ export class MeasuringWorker implements WorkerApi {
       this.#base = options.base;
       this.#options = options;
       this.#closeSession();
-      this.#gpu?.device.destroy();
-      this.#gpu = null;
-      const found = await findDevice(options.useSoftware, options.fault);
-      this.#gpu = found.gpu;
-      this.#report = found.report;
-      return found.report;
+      return this.#findDevice();
     });
   }
 
@@ -65,54 +63,40 @@ export class MeasuringWorker implements WorkerApi {
     return { dataName: name, tokensSha256: sha256, tokenCount, firstWindow };
   }
 
-  plannedBytes(spec: DataSpec): Promise<number> {
-    const { graph } = this.#requireModel();
-    return Promise.resolve(planMemory(graph, spec, true, residentBatches(graph, spec, spec.batches)).totalBytes);
-  }
-
   runProbe(request: ProbeRequest, onEvent: Emit): Promise<void> {
     return this.#exclusive(request.runId, onEvent, async (control, emit) => {
-      const { runId, recipe, options } = request;
-      const { key, store, stored, probe } = await this.#begin(request, recipe, options, control, emit, request.sites);
+      const { runId, recipe, extra, sites } = request;
+      const options = recipeOptions(recipe, request.options);
+      const { probe, stored, store } = await this.#begin(request, { recipe, options, persistent: extra.persistent }, control, emit, sites);
       for (const joint of Object.values(stored.joint)) emit({ kind: 'joint', runId, joint });
-      const known = request.sites.filter((site) => stored.sites[site]?.status === 'measured');
-      const total = request.sites.length;
-      let done = 0;
-      for (const site of known) {
-        const result = stored.sites[site];
-        if (result) emit({ kind: 'site', runId, site, result, done: ++done, total });
-      }
-      const missing = request.sites.filter((site) => !known.includes(site));
-      await probe.measureSites(missing, recipe, options, {
-        onPhase: (text) => emit({ kind: 'phase', runId, text }),
+      const sinkOf = (kind: 'site' | 'leave-one-out'): StoredProbeSink => ({
         onMeasuring: (site) => emit({ kind: 'measuring', runId, site }),
-        onSite: async (site, result) => {
-          await store.putSite(key, site, result);
-          emit({ kind: 'site', runId, site, result, done: ++done, total });
-        },
+        onSite: (site, result, done, total) => emit({ kind, runId, site, result, done, total }),
       });
-      if (store.problem) emit({ kind: 'warning', runId, error: toPlainError(store.problem) });
+      await probe.measureSites(sites, extra, sinkOf('site'));
+      if (extra.leaveOneOut) {
+        emit({ kind: 'phase', runId, text: 'leaving one site out at a time' });
+        await probe.measureLeaveOneOut(sites, sinkOf('leave-one-out'));
+      }
+      warnOfStore(store, runId, emit);
     });
   }
 
   async verifyJointly(request: JointRequest, onEvent: Emit): Promise<JointResult> {
     let joint: JointResult | null = null;
     await this.#exclusive(request.runId, onEvent, async (control, emit) => {
-      const { runId, policy } = request;
+      const { runId, recipe } = request;
       const model = this.#requireModel(request.modelSha256);
-      validatePolicy(model.graph, policy);
-      const recipe = Object.values(policy.passes)[0] ?? 'nvfp4';
+      const policy = validatePolicy(model.graph, request.policy);
       // The worker names the plan itself: an angle must never be filed under another plan.
       const planHash = policyHash(policy, { modelSha256: model.sha256, recipe });
-      const { key, store, stored, probe } = await this.#begin(request, recipe, policy.options, control, emit, []);
-      joint = stored.joint[planHash] ?? null;
-      if (joint?.result.status !== 'measured') {
-        emit({ kind: 'phase', runId, text: 'measuring the whole plan' });
-        joint = { planHash, lowSites: Object.keys(policy.passes).length, result: await probe.measureJoint(policy) };
-        await store.putJoint(key, joint);
-      }
+      const options = recipeOptions(recipe, request.policy.options);
+      const outs = policy.outs ? { outs: recipeOptions(OUT_SCHEME, policy.options) } : {};
+      const { probe, store } = await this.#begin(request, { recipe, options, persistent: false, ...outs }, control, emit, []);
+      emit({ kind: 'phase', runId, text: 'measuring the whole plan' });
+      joint = await probe.measureJoint(policy, planHash);
       emit({ kind: 'joint', runId, joint });
-      if (store.problem) emit({ kind: 'warning', runId, error: toPlainError(store.problem) });
+      warnOfStore(store, runId, emit);
     });
     if (!joint) throw new BendscopeError(CANCELLED, 'The measurement was stopped.', 'Press Verify jointly again.');
     return joint;
@@ -160,8 +144,9 @@ export class MeasuringWorker implements WorkerApi {
           } catch (thrown) {
             if (!this.#gpu?.lost) throw thrown;
             emit({ kind: 'phase', runId, text: 'looking for the GPU again' });
-            await this.#rebuild();
-            if (this.#report) emit({ kind: 'device', runId, report: this.#report });
+            // The lost session's buffers are gone with it.
+            this.#session = null;
+            emit({ kind: 'device', runId, report: await this.#findDevice() });
             if (losses >= RECONNECTS || !this.#gpu) throw thrown;
           }
         }
@@ -182,29 +167,26 @@ export class MeasuringWorker implements WorkerApi {
     return next;
   }
 
-  /** A new adapter and device under the same consent to software, checked again. The lost session's buffers are gone. */
-  async #rebuild(): Promise<void> {
-    this.#session = null;
+  /** A new adapter and device under the consent to software that `start` was given, checked. */
+  async #findDevice(): Promise<DeviceReport> {
     this.#gpu?.device.destroy();
     this.#gpu = null;
     const found = await findDevice(this.#options.useSoftware, this.#options.fault);
     this.#gpu = found.gpu;
     this.#report = found.report;
+    return found.report;
   }
 
   /** Session, stored results, reference and floor: where every run begins. `sites`: what may come back from the store. */
-  async #begin(request: ProbeRequest | JointRequest, recipe: PassScheme, options: PolicyOptions, control: RunControl, emit: Emit, sites: readonly string[]) {
+  async #begin(request: ProbeRequest | JointRequest, measuring: Measuring, control: RunControl, emit: Emit, sites: readonly string[]) {
     const { runId } = request;
-    const { key, store, provenance, probe, plannedBytes } = await this.#prepare(request, recipe, options, control);
-    const stored = await store.load(key);
-    const resumedSites = sites.filter((site) => stored.sites[site]?.status === 'measured').length;
-    emit({ kind: 'started', runId, provenance, plannedBytes, resumedSites });
-    const onPhase = (text: string): void => emit({ kind: 'phase', runId, text });
-    const referenceLoss = stored.reference?.referenceLoss ?? (await probe.referenceLosses({ onPhase }));
-    const floor = await probe.measureFloor({ onPhase }, stored.reference?.floor ?? null);
-    if (!stored.reference) await store.putReference(key, { floor, referenceLoss });
+    const { probe, session, provenance, store } = await this.#prepare(request, measuring, control);
+    const stored = await probe.found();
+    const resumedSites = sites.filter((site) => answers(stored.sites[site], measuring)).length;
+    emit({ kind: 'started', runId, provenance, allocated: session.allocated, resumedSites });
+    const { floor, referenceLoss } = await probe.reference({ onPhase: (text) => emit({ kind: 'phase', runId, text }) });
     emit({ kind: 'floor', runId, floor, referenceLoss });
-    return { key, store, stored, probe };
+    return { probe, stored, store };
   }
 
   /** modelSha256: what the page believes to be open. */
@@ -229,7 +211,7 @@ export class MeasuringWorker implements WorkerApi {
     return data;
   }
 
-  async #prepare(request: ProbeRequest | JointRequest, recipe: PassScheme, options: PolicyOptions, control: RunControl) {
+  async #prepare(request: ProbeRequest | JointRequest, measuring: Measuring, control: RunControl) {
     const spec = request.data;
     const model = this.#requireModel(request.modelSha256);
     const report = this.#report;
@@ -238,35 +220,33 @@ export class MeasuringWorker implements WorkerApi {
       throw new BendscopeError(error.name, error.message, error.hint);
     }
     const data = await this.#dataOf(spec);
-    const places = residentBatches(model.graph, spec, spec.batches);
-    const sessionKey = `${model.sha256}|${data.sha256}|${places}`;
+    const use = probeSessionUse(model.graph, spec, spec.batches, measuring);
+    const sessionKey = canonicalJson({ model: model.sha256, data: data.sha256, use });
     if (this.#session?.key !== sessionKey) {
       this.#closeSession();
-      this.#session = { session: await Session.create(this.#gpu, model.graph, model.params, spec, 'bf16', places), key: sessionKey };
+      this.#session = { session: await Session.create(this.#gpu, model.graph, model.params, spec, use), key: sessionKey };
     }
     const { session } = this.#session;
     this.#store ??= openRunStore();
+    const store = await this.#store;
+    const identity = { modelSha256: model.sha256, tokensSha256: data.sha256 };
+    const key = runKey({ ...identity, recipe: measuring.recipe, options: measuring.options, device: `${report.device} ${navigator.userAgent}`, appVersion: `${APP_VERSION}+${shaderHash()}` });
     const provenance: Provenance = {
-      appVersion: APP_VERSION,
-      device: report.device,
-      isFallbackAdapter: report.isFallbackAdapter,
-      browser: navigator.userAgent,
-      modelSha256: model.sha256,
-      tokensSha256: data.sha256,
-      modelName: model.name,
-      dataName: data.name,
-      seed: spec.seed,
-      batches: spec.batches,
-      sequences: spec.sequences,
-      tokens: spec.tokens,
-      startedAt: new Date().toISOString(),
+      appVersion: APP_VERSION, device: report.device, isFallbackAdapter: report.isFallbackAdapter, browser: navigator.userAgent,
+      ...identity, modelName: model.name, dataName: data.name,
+      seed: spec.seed, batches: spec.batches, sequences: spec.sequences, tokens: spec.tokens, startedAt: new Date().toISOString(),
     };
-    const key = runKey({ modelSha256: model.sha256, tokensSha256: data.sha256, recipe, options, device: `${report.device} ${navigator.userAgent}`, appVersion: `${APP_VERSION}+${shaderHash()}` });
-    return { key, store: await this.#store, provenance, probe: new Probe(session, data.batches, places, control.checkpoint), plannedBytes: session.memory.totalBytes };
+    const probe = new StoredProbe(new Probe(session, data.batches, use, control.checkpoint), store, key, measuring.recipe, measuring.options);
+    return { probe, session, store, provenance };
   }
 
   #closeSession(): void {
     this.#session?.session.dispose();
     this.#session = null;
   }
+}
+
+/** A store that cannot keep says so; the results were told all the same. */
+function warnOfStore(store: RunStore, runId: string, emit: Emit): void {
+  if (store.problem) emit({ kind: 'warning', runId, error: toPlainError(store.problem) });
 }
