@@ -9,7 +9,7 @@ function normal(experiment: number, draw: number, element: number): number {
   return Math.sqrt(-2 * Math.log((a + 0.5) / 2 ** 32)) * Math.cos((2 * Math.PI * b) / 2 ** 32);
 }
 
-const gramOf = (draws: readonly (readonly number[])[]): Gram => draws.map((a) => draws.map((b) => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)));
+const gramOf = (draws: readonly (readonly number[])[]): Gram => draws.flatMap((a) => draws.map((b) => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)));
 
 /** n draws of `width` numbers: a common part of squared length `common`, and noise of squared length about `noise`. */
 function drawsOf(experiment: number, n: number, common: number, noise: number): number[][] {
@@ -34,6 +34,13 @@ describe('persistent^2', () => {
     const claimed = Math.sqrt(grams.reduce((sum, gram) => sum + jackknifeError(gram) ** 2, 0) / grams.length);
     expect(claimed / spread).toBeGreaterThan(0.9);
     expect(claimed / spread).toBeLessThan(1.1 * Math.sqrt((2 * (n - 1)) / (n - 2)));
+  });
+
+  it('the jackknife is that of leaving each draw out', () => {
+    const draws = drawsOf(3, 5, 0.5, 1);
+    const leftOut = draws.map((_, out) => persistentSquared(gramOf(draws.filter((_, i) => i !== out))));
+    const mean = leftOut.reduce((a, b) => a + b) / 5;
+    expect(jackknifeError(gramOf(draws))).toBeCloseTo(Math.sqrt(0.8 * leftOut.reduce((sum, x) => sum + (x - mean) ** 2, 0)), 12);
   });
 
   it('two draws: their inner product', () => {

@@ -23,31 +23,40 @@ export function whyNotOverDraws(pass: SitePart, recipe: RecipeName, options: Pol
   return pass === 'dgrad' || pass === 'wgrad' ? null : 'only the gradients that dgrad and wgrad read are rounded at random';
 }
 
-/** Inner products <d_i, d_j> of n draws, row by row. */
-export type Gram = readonly (readonly number[])[];
+/** Inner products <d_i, d_j> of n draws, [n, n]. */
+export type Gram = ArrayLike<number>;
 
 /** Draws of the first batch under stochastic rounding, and the fewest batches that count as draws. */
 export const STOCHASTIC_DRAWS = 8;
 export const FEWEST_BATCHES = 8;
 
-const sum = (values: Iterable<number>): number => [...values].reduce((a, b) => a + b, 0);
-const at = (gram: Gram, i: number, j: number): number => gram[i]?.[j] ?? NaN;
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+/** Row sums <d_i, sum d> and squares |d_i|^2 of the draws. */
+function rowsAndSquares(gram: Gram, fewest: number): { readonly rows: number[]; readonly squares: number[] } {
+  const n = Math.sqrt(gram.length);
+  assert(Number.isInteger(n) && n >= fewest, `persistence: expected the inner products of ${fewest} draws or more, got ${gram.length}`);
+  const row = (i: number): number[] => Array.from({ length: n }, (_, j) => gram[i * n + j] ?? NaN);
+  const indices = Array.from({ length: n }, (_, i) => i);
+  return { rows: indices.map((i) => sum(row(i))), squares: indices.map((i) => gram[i * n + i] ?? NaN) };
+}
 
 /**
  * (|sum d|^2 - sum |d|^2) / (n (n - 1)) of n >= 2 draws: unbiased for the squared length of what they share, and so
  * negative about half the time where they share nothing.
  */
 export function persistentSquared(gram: Gram): number {
-  const n = gram.length;
-  assert(n >= 2, `persistentSquared: expected 2 draws or more, got ${n}`);
-  return (sum(gram.flat()) - sum(gram.map((_, i) => at(gram, i, i)))) / (n * (n - 1));
+  const { rows, squares } = rowsAndSquares(gram, 2);
+  return (sum(rows) - sum(squares)) / (rows.length * (rows.length - 1));
 }
 
 /** Jackknife error of persistentSquared over n >= 3 draws. */
 export function jackknifeError(gram: Gram): number {
-  const n = gram.length;
-  assert(n >= 3, `jackknifeError: expected 3 draws or more, got ${n}`);
-  const leftOut = gram.map((_, out) => persistentSquared(gram.filter((_, i) => i !== out).map((row) => row.filter((_, j) => j !== out))));
+  const { rows, squares } = rowsAndSquares(gram, 3);
+  const n = rows.length;
+  const pairs = sum(rows) - sum(squares);
+  // Without draw i the pairs with it are gone, on both sides of the diagonal.
+  const leftOut = rows.map((row, i) => (pairs - 2 * (row - (squares[i] ?? NaN))) / ((n - 1) * (n - 2)));
   const mean = sum(leftOut) / n;
   return Math.sqrt(((n - 1) / n) * sum(leftOut.map((value) => (value - mean) ** 2)));
 }
@@ -62,9 +71,10 @@ export function persistentShift(gram: Gram, referenceSquares: readonly number[])
   assert(scale > 0, 'persistentShift: expected references that are not zero');
   const squared = Math.max(0, persistentSquared(gram)) / scale;
   const relative = Math.sqrt(squared);
-  const meanSquared = sum(gram.map((_, i) => at(gram, i, i))) / gram.length / scale;
+  const { squares } = rowsAndSquares(gram, 3);
+  const meanSquared = sum(squares) / squares.length / scale;
   return {
-    draws: gram.length,
+    draws: squares.length,
     relative,
     standardError: Math.sqrt(squared + jackknifeError(gram) / scale) - relative,
     share: meanSquared > 0 ? squared / meanSquared : 0,
