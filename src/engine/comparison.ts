@@ -4,7 +4,7 @@
  */
 import type { BufferSlice } from '../gpu/gpu';
 import type { ResolvedCommand } from './executor';
-import { COMPARE_WORDS } from './memory';
+import { COMPARE_CHUNK, COMPARE_WORDS } from './memory';
 
 /** Sums over one parameter tensor: g.g, r.r, |g-r|^2, (g-r).r in FP64, and the count of Inf and NaN elements of g. */
 export interface TensorSums {
@@ -19,8 +19,17 @@ export interface TensorSums {
 export function compareCommand(label: string, g: BufferSlice, r: BufferSlice, quads: number, first: number, sums: BufferSlice): ResolvedCommand {
   return {
     label: `gradient_compare/${label}`,
-    dispatch: { kernel: 'gradient_compare', constants: {}, params: [quads, first], bindings: [], invocations: Math.ceil(quads / 256), flops: 40 * quads },
+    dispatch: { kernel: 'gradient_compare', constants: {}, params: [quads, first], bindings: [], invocations: Math.ceil((4 * quads) / COMPARE_CHUNK), flops: 40 * quads },
     slices: [g, r, sums],
+  };
+}
+
+/** |q|^2 of the difference and |r|^2 of two BF16 tensors, in the same places. */
+export function outErrorCommand(q: BufferSlice, r: BufferSlice, quads: number, first: number, sums: BufferSlice): ResolvedCommand {
+  return {
+    label: 'out_error/local-error',
+    dispatch: { kernel: 'out_error', constants: {}, params: [quads, first], bindings: [], invocations: Math.ceil((4 * quads) / COMPARE_CHUNK), flops: 20 * quads },
+    slices: [q, r, sums],
   };
 }
 

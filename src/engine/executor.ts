@@ -48,6 +48,11 @@ export class Executor {
     return this.#longestMs;
   }
 
+  /** Bytes of the uniform arena so far. */
+  get paramsBytes(): number {
+    return this.#chunks.reduce((sum, { size }) => sum + size, 0);
+  }
+
   dispose(): void {
     for (const chunk of this.#chunks) this.#gpu.destroyBuffer(chunk);
     this.#chunks = [];

@@ -1,32 +1,50 @@
 /**
- * Local error of a site (method.md 7): the pass's own output from the reference's inputs, once low and once high,
- * unrounded and without bias; the caller compares the two scratch tensors.
+ * Local error of a site (method.md 7). Of a pass: its own output from the reference's inputs, once low and once high,
+ * unrounded and without bias. Of a `:out` site: the reference's output as its consumers would read it back, against itself.
+ * The caller compares the two tensors.
  */
 import { REFERENCE_POLICY, type Policy, type SiteId } from '../graph/policy';
 import { parseSiteId } from '../graph/sites';
-import { opContext } from './compile';
+import type { GraphNode, Pass } from '../graph/types';
+import { opContext, type RunSettings } from './compile';
 import { linearPass } from './ops/linear';
-import { resource } from './ops/op';
-import { tensorBytes, type Step } from './program';
-import type { BatchShape, Values } from './values';
+import { resource, value } from './ops/op';
+import { roundTrip } from './packed-cache';
+import { tensorBytes, type Binding, type Step } from './program';
+import { Values, type BatchShape } from './values';
 
 export interface LocalError {
   readonly steps: readonly Step[];
-  /** Resources that hold the two outputs, FP32, and the bytes of each. */
-  readonly low: string;
-  readonly high: string;
-  readonly bytes: number;
+  /** The two outputs: FP32, or BF16 of a `:out` site. */
+  readonly low: Binding;
+  readonly high: Binding;
+  readonly bf16: boolean;
+  readonly quads: number;
 }
 
-export function localError(values: Values, site: SiteId, policy: Policy, shape: BatchShape): LocalError {
-  const { node, pass } = parseSiteId(values.graph, site);
-  const spec = values.node(node);
-  const n = shape.sequences * shape.tokens;
-  const [rows, cols] = pass === 'fprop' ? [n, spec.cols] : pass === 'dgrad' ? [n, spec.inCols] : spec.weightTransposed ? [spec.cols, spec.inCols] : [spec.inCols, spec.cols];
-  const outputOf = (name: string, p: Policy): Step => ({
-    slot: `local-error/${name}/${site}`, variant: '', reads: [], writes: [],
-    commands: linearPass(opContext(values, spec, p, shape), pass, { data: resource(name), bf16: false, bias: false }),
+/** reference: the values of the reference policy, whose tensors a local error starts from. */
+export function localError(reference: Values, site: SiteId, policy: Policy, shape: BatchShape, { random }: RunSettings = {}): LocalError {
+  const { node: id, pass } = parseSiteId(reference.graph, site);
+  const node = reference.node(id);
+  const rows = shape.sequences * shape.tokens;
+  if (pass === 'out') {
+    const rounded = roundTrip(new Values(reference.graph, policy), node, shape);
+    return { steps: [rounded.step], low: rounded.out, high: value(reference.y(id)), bf16: true, quads: tensorBytes(rows, node.cols, true) / 8 };
+  }
+  const outputOf = (out: Binding, p: Policy): Step => ({
+    slot: `local-error/${site}`, variant: '', reads: [], writes: [],
+    commands: linearPass(opContext(reference, node, p, shape, random), pass, { data: out, bf16: false, bias: false }),
   });
-  const [low, high] = ['scratch:local-low', 'scratch:local-high'] as const;
-  return { steps: [outputOf(low, policy), outputOf(high, { ...REFERENCE_POLICY, reference: policy.reference })], low, high, bytes: tensorBytes(rows, cols, false) };
+  const [low, high] = [resource('scratch:local-low'), resource('scratch:local-high')];
+  const [outRows, cols] = outputSize(node, pass, rows);
+  return {
+    steps: [outputOf(low, policy), outputOf(high, { ...REFERENCE_POLICY, reference: policy.reference })],
+    low, high, bf16: false, quads: tensorBytes(outRows, cols, false) / 16,
+  };
+}
+
+function outputSize(node: GraphNode, pass: Pass, rows: number): [number, number] {
+  if (pass === 'fprop') return [rows, node.cols];
+  if (pass === 'dgrad') return [rows, node.inCols];
+  return node.weightTransposed ? [node.cols, node.inCols] : [node.inCols, node.cols];
 }

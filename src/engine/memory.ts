@@ -1,32 +1,57 @@
 /**
- * The static memory plan: every buffer of a session and its bytes, known before anything is allocated. Values exist in
- * one reference set per resident batch and in one work set, except parameter gradients, which a variant run compares
- * while they sit in scratch.
+ * The static memory plan: every buffer of a session and its bytes, known before anything is allocated. A probe has one
+ * reference set per resident batch, and one work set for what a variant changes; parameter gradients have none there,
+ * a variant run compares them while they sit in scratch. A plan session runs one policy whole: no work set, and the
+ * output of a low op group is kept packed only, its BF16 value passing through a scratch (method.md 4).
  */
+import { OUT_SCHEME, REFERENCE_POLICY, type Policy, type PolicyOptions } from '../graph/policy';
+import { paintableSites } from '../graph/sites';
 import type { Graph } from '../graph/types';
 import { lowScratch } from './low-linear';
-import { stride, tensorBytes } from './program';
+import { outScratch, TRANSIENT_Y } from './packed-cache';
+import { stride, tensorBytes, type StoredFormat, type ValueKey, type ValueSpec } from './program';
 import { CHUNK_ROWS } from './ops/op';
-import { paramBytes, Values, type BatchShape } from './values';
+import { paramBytes, Values, type BatchShape, type CacheForm } from './values';
+
+/** What a session is for; it decides which buffers there are. */
+export interface SessionUse {
+  /** Whole runs of this policy and no variants. Absent: a probe, whose reference policy is BF16. */
+  readonly plan?: Policy;
+  /** Of a probe: its variants may lower op groups, under these options. Absent: none may, and nothing is paid for it. */
+  readonly outs?: PolicyOptions;
+  /** How many batches keep their reference run on the device; 1 by default. */
+  readonly batches?: number;
+  /** Of a probe: how many shifts of variants can be kept for `readGram`; 0 by default. */
+  readonly shiftSets?: number;
+  /** `unpacked` keeps the values of low outputs instead of their codes: the proof that packing changes no bit. */
+  readonly cache?: CacheForm;
+}
+
+export type BufferSet = 'shared' | 'work' | `batch ${number}` | `shift ${number}`;
 
 export interface PlannedBuffer {
   readonly key: string;
-  readonly role: 'parameter' | 'activation' | 'gradient' | 'parameter gradient' | 'scratch' | 'batch';
-  /** `work`, `shared`, or the number of a resident batch's reference set. */
-  readonly set: 'shared' | 'work' | number;
+  readonly role: ValueSpec['role'] | 'parameter' | 'scratch' | 'batch';
+  readonly format: StoredFormat | null;
+  readonly set: BufferSet;
   readonly bytes: number;
 }
+
+/** The buffer that is mapped for reading; shared, like every scratch. */
+export const STAGING = 'staging';
 
 export interface MemoryPlan {
   readonly buffers: readonly PlannedBuffer[];
   readonly totalBytes: number;
+  /** Values that have no buffer of their own -> the key of the one they take. */
+  readonly places: ReadonlyMap<ValueKey, string>;
 }
 
-/** Elements per gradient_compare partial, and FP32 words of one partial. */
+/** Elements per partial of gradient_compare and dot, and FP32 words of one partial of the former. */
 export const COMPARE_CHUNK = 1024;
 export const COMPARE_WORDS = 8;
 
-/** Where each parameter's partial sums start, in chunks; `localError` is the last entry's first chunk. */
+/** Where each parameter's partial sums start, in chunks; `localErrorFirst` follows the last parameter's. */
 export function comparePlan(graph: Graph, localErrorBytes: number): { first: Map<string, number>; chunks: Map<string, number>; localErrorFirst: number; total: number } {
   const first = new Map<string, number>();
   const chunks = new Map<string, number>();
@@ -47,55 +72,104 @@ export function localErrorBytes(graph: Graph, shape: BatchShape): number {
     Math.max(tensorBytes(n, node.cols, false), tensorBytes(n, node.inCols, false), tensorBytes(node.inCols, node.cols, false))), 16);
 }
 
-/** batches: reference sets held at once, one per resident batch. */
-export function planMemory(graph: Graph, shape: BatchShape, bf16: boolean, batches = 1): MemoryPlan {
-  const values = new Values(graph);
+/** Partial sums of a session: of its parameters, and of the largest tensor a local error is taken of. */
+export function sessionSums(graph: Graph, shape: BatchShape, use: SessionUse): ReturnType<typeof comparePlan> {
   const n = shape.sequences * shape.tokens;
+  if (use.plan) return comparePlan(graph, 0);
+  const outputs = use.outs ? graph.nodes.map((node) => tensorBytes(n, node.cols, false)) : [];
+  return comparePlan(graph, Math.max(localErrorBytes(graph, shape), ...outputs));
+}
+
+/** The values a session's runs have: of its own policy, and of variants with every op group low. */
+export function sessionValues(graph: Graph, { plan = REFERENCE_POLICY, outs, cache }: SessionUse): { readonly own: Values; readonly widest: Values } {
+  const own = new Values(graph, plan, cache);
+  const every = paintableSites(graph, OUT_SCHEME).map(({ node }) => node);
+  return { own, widest: outs ? new Values(graph, { outs: every, options: outs }, cache) : own };
+}
+
+export function planMemory(graph: Graph, shape: BatchShape, use: SessionUse = {}): MemoryPlan {
+  const bf16 = (use.plan ?? REFERENCE_POLICY).reference === 'bf16';
+  const { own, widest } = sessionValues(graph, use);
   const buffers: PlannedBuffer[] = [];
-  const shared = (key: string, role: PlannedBuffer['role'], bytes: number): void => {
-    buffers.push({ key, role, set: 'shared', bytes: Math.max(16, Math.ceil(bytes / 16) * 16) });
+  const add = (set: BufferSet, role: PlannedBuffer['role'], format: StoredFormat | null, key: string, bytes: number): void => {
+    buffers.push({ key, role, format, set, bytes: Math.max(16, Math.ceil(bytes / 16) * 16) });
   };
-  const gemmWeights = new Set(graph.nodes.filter((node) => node.op === 'linear').map((node) => node.params['weight'] ?? ''));
-  const floatParams = new Set(graph.nodes.flatMap((node) => Object.entries(node.params).filter(([role]) => !(node.op === 'linear' && role === 'weight')).map(([, name]) => name)));
-  for (const param of graph.params) {
-    if (!bf16 || floatParams.has(param.name)) shared(`param:${param.name}`, 'parameter', paramBytes(param.shape));
-    if (bf16 && gemmWeights.has(param.name)) shared(`bf16:${param.name}`, 'parameter', paramBytes(param.shape) / 2);
+  const places = new Map<ValueKey, string>();
+  for (const { id } of graph.nodes) {
+    if (widest.isLow(id) && widest.ownsArriving(id)) places.set(widest.dy(id), widest.arriving(id));
+    if (own.isLow(id)) places.set(own.y(id), TRANSIENT_Y);
   }
-  for (const spec of values.specs(shape, bf16)) {
-    const bytes = Math.max(16, Math.ceil(spec.bytes / 16) * 16);
-    for (let k = 0; k < batches; k++) buffers.push({ key: spec.key, role: spec.role, set: k, bytes });
-    if (!spec.key.startsWith('dw:')) buffers.push({ key: spec.key, role: spec.role, set: 'work', bytes });
+  const ofRun = own.specs(shape, bf16).filter(({ key }) => !places.has(key));
+  for (let k = 0; k < (use.batches ?? 1); k++) {
+    for (const { key, role, format, bytes } of ofRun) add(`batch ${k}`, role, format, key, bytes);
+    for (const { key, bytes } of batchWords(graph, shape)) add(`batch ${k}`, 'batch', null, key, bytes);
   }
-  for (let k = 0; k < batches; k++) {
-    for (const [key, words] of [['ids', n], ['targets', n], ['starts', graph.vocabulary + 1], ['order', n]] as const) {
-      buffers.push({ key, role: 'batch', set: k, bytes: Math.max(16, Math.ceil(words / 4) * 16) });
-    }
+  if (!use.plan) {
+    for (const { key, role, format, bytes } of widest.specs(shape, bf16)) if (!key.startsWith('dw:')) add('work', role, format, key, bytes);
   }
-  shared('nothing', 'scratch', 16);
+  for (let k = 0; k < (use.shiftSets ?? 0); k++) {
+    for (const { name, shape: dims } of graph.params) add(`shift ${k}`, 'parameter gradient', 'FP32', `d:${name}`, paramBytes(dims));
+  }
+  for (const { key, bytes } of parameterBuffers(graph, bf16)) add('shared', 'parameter', key.startsWith('bf16:') ? 'BF16' : 'FP32', key, bytes);
+  for (const { key, bytes } of sharedScratch(graph, shape, use, widest)) add('shared', 'scratch', null, key, bytes);
+  return { buffers, totalBytes: buffers.reduce((sum, { bytes }) => sum + bytes, 0), places };
+}
+
+interface Sized {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+function batchWords(graph: Graph, { sequences, tokens }: BatchShape): Sized[] {
+  const n = sequences * tokens;
+  return [{ key: 'ids', bytes: 4 * n }, { key: 'targets', bytes: 4 * n }, { key: 'starts', bytes: 4 * (graph.vocabulary + 1) }, { key: 'order', bytes: 4 * n }];
+}
+
+/** FP32 where a float op reads a parameter, BF16 where a GEMM does; the tied table is both. */
+function parameterBuffers(graph: Graph, bf16: boolean): Sized[] {
+  const gemm = new Set(graph.nodes.filter((node) => node.op === 'linear').map((node) => node.params['weight'] ?? ''));
+  const float = new Set(graph.nodes.flatMap((node) => Object.entries(node.params).filter(([role]) => !(node.op === 'linear' && role === 'weight')).map(([, name]) => name)));
+  return graph.params.flatMap(({ name, shape }) => [
+    ...(!bf16 || float.has(name) ? [{ key: `param:${name}`, bytes: paramBytes(shape) }] : []),
+    ...(bf16 && gemm.has(name) ? [{ key: `bf16:${name}`, bytes: paramBytes(shape) / 2 }] : []),
+  ]);
+}
+
+/** Working buffers that all runs share. The staging buffer takes the sums, one row of loss statistics a token, a count. */
+function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values: Values): Sized[] {
+  const { passes, outs = [], reference } = use.plan ?? REFERENCE_POLICY;
+  const bf16 = reference === 'bf16';
+  const probe = use.plan === undefined;
+  const n = shape.sequences * shape.tokens;
   const heads = Math.max(1, ...graph.nodes.map((node) => node.heads));
   const square = shape.sequences * heads * shape.tokens * stride(shape.tokens);
-  shared('scratch:p', 'scratch', square * 4);
-  shared('scratch:dp', 'scratch', square * 4);
-  shared('scratch:pr', 'scratch', square * (bf16 ? 2 : 4));
   const widest = Math.max(...graph.nodes.filter((node) => node.op !== 'cross_entropy').map((node) => stride(node.cols)));
-  shared('scratch:partial', 'scratch', Math.ceil(n / CHUNK_ROWS) * 2 * widest * 4);
   // Gradients of one step side by side, each at a binding's alignment: two vectors of a norm, or one tensor.
-  const aligned = (shape: readonly number[]): number => Math.ceil(paramBytes(shape) / 256) * 256;
-  shared('scratch:dw', 'scratch', Math.max(...graph.params.map((param) => (param.shape.length === 1 ? 2 : 1) * aligned(param.shape))));
+  const aligned = (dims: readonly number[]): number => (dims.length === 1 ? 2 : 1) * Math.ceil(paramBytes(dims) / 256) * 256;
   const local = localErrorBytes(graph, shape);
-  if (bf16) {
-    shared('scratch:local-low', 'scratch', local);
-    shared('scratch:local-high', 'scratch', local);
-    for (const { key, bytes } of lowScratch(graph, shape)) shared(key, 'scratch', bytes);
-  }
-  shared('sums', 'scratch', comparePlan(graph, local).total * COMPARE_WORDS * 4);
-  return { buffers, totalBytes: buffers.reduce((sum, buffer) => sum + buffer.bytes, 0) };
+  const sums = sessionSums(graph, shape, use);
+  const sumBytes = 4 * COMPARE_WORDS * sums.total;
+  const shifts = use.shiftSets ?? 0;
+  return [
+    { key: 'nothing', bytes: 16 },
+    { key: 'scratch:p', bytes: square * 4 },
+    { key: 'scratch:dp', bytes: square * 4 },
+    { key: 'scratch:pr', bytes: square * (bf16 ? 2 : 4) },
+    { key: 'scratch:partial', bytes: Math.ceil(n / CHUNK_ROWS) * 2 * widest * 4 },
+    ...(probe ? [{ key: 'scratch:dw', bytes: Math.max(...graph.params.map((param) => aligned(param.shape))) }] : []),
+    ...(probe ? ['scratch:local-low', 'scratch:local-high'].map((key) => ({ key, bytes: local })) : []),
+    ...(probe || Object.keys(passes).length + outs.length > 0 ? lowScratch(graph, shape, graph.nodes.map(({ id }) => id).filter((id) => values.isLow(id))) : []),
+    ...outScratch(values, shape),
+    { key: 'sums', bytes: sumBytes },
+    ...(shifts > 0 ? [{ key: 'gram', bytes: ((4 * shifts * (shifts + 1)) / 2) * sums.localErrorFirst }] : []),
+    { key: STAGING, bytes: sumBytes + 16 * n + 16 },
+  ];
 }
 
 /** Reference runs stay on the device below this; beyond it they are run again per group of sites, with the same bits. */
 const RESIDENT_BYTES = 1 << 30;
 
 /** How many of a probe's batches keep their reference run resident: all of them, or one. */
-export function residentBatches(graph: Graph, shape: BatchShape, batches: number): number {
-  return planMemory(graph, shape, true, batches).totalBytes <= RESIDENT_BYTES ? batches : 1;
+export function residentBatches(graph: Graph, shape: BatchShape, batches: number, use: SessionUse = {}): number {
+  return planMemory(graph, shape, { ...use, batches }).totalBytes <= RESIDENT_BYTES ? batches : 1;
 }

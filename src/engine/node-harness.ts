@@ -2,11 +2,11 @@
  * One node of a model at a time on a device: values are written by hand, the steps of chosen slots run exactly as a
  * session runs them, values are read back. What the node-by-node goldens use (method.md 2). Not for measuring.
  */
-import { assert } from '../base/errors';
 import { REFERENCE_POLICY, type Policy } from '../graph/policy';
 import type { Graph } from '../graph/types';
 import { whole, type BufferSlice, type Gpu } from '../gpu/gpu';
 import { orderTokens } from './batch';
+import { SessionBuffers } from './buffers';
 import { compileProgram } from './compile';
 import { Executor, type ResolvedCommand } from './executor';
 import { planMemory } from './memory';
@@ -22,7 +22,7 @@ export class NodeHarness {
   #graph: Graph;
   #program: Program;
   #executor: Executor;
-  #buffers = new Map<string, GPUBuffer>();
+  #buffers: SessionBuffers;
 
   /** Allocates one set of values and uploads the parameters. */
   constructor(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, policy: Policy = REFERENCE_POLICY) {
@@ -30,14 +30,13 @@ export class NodeHarness {
     this.#graph = graph;
     this.shape = shape;
     this.bf16 = policy.reference === 'bf16';
-    this.values = new Values(graph);
+    this.values = new Values(graph, policy);
     this.#program = compileProgram(this.values, policy, shape);
     this.#executor = new Executor(gpu);
+    this.#buffers = new SessionBuffers(gpu, planMemory(graph, shape, { plan: policy }));
     try {
-      for (const { key, set, bytes } of planMemory(graph, shape, this.bf16).buffers) {
-        if (set !== 'work') this.#buffers.set(key, gpu.createBuffer(`node/${key}`, bytes));
-      }
-      loadParameters(gpu, graph, params, this.#buffers);
+      this.#buffers.allocate();
+      loadParameters(gpu, graph, params, (key) => this.#buffers.find('shared', key));
     } catch (thrown) {
       this.dispose();
       throw thrown;
@@ -45,8 +44,7 @@ export class NodeHarness {
   }
 
   dispose(): void {
-    for (const buffer of this.#buffers.values()) this.#gpu.destroyBuffer(buffer);
-    this.#buffers.clear();
+    this.#buffers.dispose();
     this.#executor.dispose();
   }
 
@@ -72,7 +70,7 @@ export class NodeHarness {
     const commands = this.#program.steps.filter((step) => slots.includes(step.slot)).flatMap((step) =>
       step.commands.map((command): ResolvedCommand =>
         isClear(command)
-          ? { clear: this.#buffer(command.clear) }
+          ? { clear: slice(command.clear).buffer }
           : { label: `${command.kernel}/${step.slot}`, dispatch: command, slices: command.bindings.map(slice) }));
     await this.#executor.run(commands);
   }
@@ -93,9 +91,7 @@ export class NodeHarness {
   }
 
   #buffer(key: string): GPUBuffer {
-    const buffer = this.#buffers.get(key);
-    assert(buffer, `NodeHarness: no buffer for ${key}`);
-    return buffer;
+    return this.#buffers.get('batch 0', key);
   }
 }
 

@@ -7,15 +7,16 @@ import type { Graph } from '../graph/types';
 import type { Gpu } from '../gpu/gpu';
 import { stride } from './program';
 
-export function loadParameters(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shared: ReadonlyMap<string, GPUBuffer>): void {
+/** find: the buffer of `param:NAME` or `bf16:NAME`, or null where no op reads it so. Throws E-BUG-03 for values that do not fit. */
+export function loadParameters(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, find: (key: string) => GPUBuffer | null): void {
   for (const spec of graph.params) {
     const values = params.get(spec.name);
     const elements = spec.shape.reduce((a, b) => a * b, 1);
     assert(values && values.length === elements, `${spec.name}: expected ${elements} values, got ${values?.length ?? 'none'}`);
     const padded = padRows(values, spec.shape);
-    const f32 = shared.get(`param:${spec.name}`);
+    const f32 = find(`param:${spec.name}`);
     if (f32) gpu.write(f32, padded);
-    const bf16 = shared.get(`bf16:${spec.name}`);
+    const bf16 = find(`bf16:${spec.name}`);
     if (bf16) gpu.write(bf16, packBf16(padded));
   }
 }

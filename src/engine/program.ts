@@ -6,9 +6,13 @@
  * Values are tensors of one run; each has a place in the reference set and one in the work set. Resources are the same
  * for both sets: parameters, token ids, scratch.
  */
+import type { FormatName } from '../numerics/formats';
 import type { KernelName } from './kernels';
 
-/** `y:h.0.ln_1`, `dx:lm_head:0`, `dy:h.0.res_1`, `stats:ln_f`, `dw:wte.weight`, `dwpart:wte.weight`. */
+/**
+ * `y:h.0.ln_1`, `dx:lm_head:0`, `dy:h.0.res_1`, `stats:ln_f`, `dw:wte.weight`, `dwpart:wte.weight`; of a low op group
+ * `y8:` codes, `yr:` record, `ys:` block scales (`yq:` values, unpacked), `dyq:` the quantized gradient.
+ */
 export type ValueKey = string;
 /** `param:NAME` FP32, `bf16:NAME` packed, `codes:..`/`scales:..`/`tensor:..` of a quantized operand, `scratch:NAME`, ... */
 export type ResourceKey = string;
@@ -31,9 +35,9 @@ export interface Dispatch {
   readonly split?: { readonly rowStartIndex: number; readonly rows: number; readonly invocationsOf: (rows: number) => number };
 }
 
-/** A buffer fill with zeros before a dispatch: atomics need it. */
+/** A buffer fill with zeros before a dispatch: atomics need it. A cleared value counts as written. */
 export interface Clear {
-  readonly clear: ResourceKey;
+  readonly clear: Binding;
 }
 
 export interface Step {
@@ -46,9 +50,12 @@ export interface Step {
   readonly commands: readonly (Dispatch | Clear)[];
 }
 
+export type StoredFormat = FormatName | 'FP32';
+
 export interface ValueSpec {
   readonly key: ValueKey;
   readonly role: 'activation' | 'gradient' | 'parameter gradient';
+  readonly format: StoredFormat;
   readonly bytes: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One staging buffer, mapped once a run: partial sums, loss rows and the count of non-finite operands together, because a map costs 5-15 ms
- * (engine.md 3.2).
+ * One staging buffer, mapped once a run: partial sums, loss rows and the count of non-finite operands together, because a
+ * map costs 5-15 ms (engine.md 3.2).
  */
 import type { Gpu } from '../gpu/gpu';
 
@@ -9,10 +9,11 @@ export class Readback {
   #staging: GPUBuffer;
   #sumBytes: number;
 
-  constructor(gpu: Gpu, sumBytes: number, statBytes: number) {
+  /** staging: for the sums, the loss rows and 16 bytes; its owner frees it. */
+  constructor(gpu: Gpu, staging: GPUBuffer, sumBytes: number) {
     this.#gpu = gpu;
+    this.#staging = staging;
     this.#sumBytes = sumBytes;
-    this.#staging = gpu.createBuffer('staging/run', sumBytes + statBytes + 16, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
   }
 
   async read(sums: GPUBuffer, stats: GPUBuffer, statBytes: number, alpha: GPUBuffer | null): Promise<{ sums: Float32Array; stats: Float32Array; nonFiniteOperands: number }> {
@@ -33,9 +34,5 @@ export class Readback {
       stats: new Float32Array(bytes, this.#sumBytes, statBytes / 4),
       nonFiniteOperands: alpha ? (new Uint32Array(bytes, tail, 4)[1] ?? 0) : 0,
     };
-  }
-
-  dispose(): void {
-    this.#gpu.destroyBuffer(this.#staging);
   }
 }

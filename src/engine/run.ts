@@ -1,5 +1,5 @@
 /** What a run of a session is asked for and what it gives: plain data between the engine and the probe. */
-import type { Policy, SiteId } from '../graph/policy';
+import type { Policy, RandomDraw, SiteId } from '../graph/policy';
 import type { TensorSums } from './comparison';
 import type { Flip } from './compile';
 
@@ -16,7 +16,11 @@ export interface RunResult {
 export interface Variant {
   readonly policy?: Policy;
   readonly flip?: Flip;
+  /** Which random numbers stochastic rounding takes; the first draw of step 0 by default. */
+  readonly random?: RandomDraw;
   readonly localErrorOf?: SiteId;
+  /** Keep the shift g - g* of this run in this shift set, for `Session.readGram`. */
+  readonly keepShift?: number;
   /** Execute every step instead of the dirty ones: the test of exactness. */
   readonly full?: boolean;
 }

@@ -4,26 +4,31 @@
  * gradient it touches with the reference's while it sits in scratch. `dispose` gives every byte back.
  */
 import { assert, BendscopeError } from '../base/errors';
-import { REFERENCE_POLICY, type Policy } from '../graph/policy';
+import { REFERENCE_POLICY, type Policy, type RandomDraw } from '../graph/policy';
+import type { Ledger } from '../graph/ledger';
 import type { Graph } from '../graph/types';
-import { whole, type BufferSlice, type Gpu } from '../gpu/gpu';
-import { compileProgram } from './compile';
-import { Executor, type Checkpoint, type ResolvedCommand } from './executor';
-import { addPartials, compareCommand, type TensorSums } from './comparison';
-import { comparePlan, COMPARE_WORDS, localErrorBytes, planMemory, type MemoryPlan } from './memory';
-import { localError } from './local-error';
-import { isClear, type Binding, type Program, type Step } from './program';
-import type { RunResult, Variant } from './run';
-import { Values, paramBytes, type BatchShape } from './values';
-import { loadParameters, unpadRows } from './parameters';
+import type { Gpu } from '../gpu/gpu';
 import { lossOf, orderTokens } from './batch';
+import { SessionBuffers } from './buffers';
+import { addPartials, type TensorSums } from './comparison';
+import { compileProgram } from './compile';
+import { Executor, type Checkpoint } from './executor';
+import { localError } from './local-error';
+import { COMPARE_WORDS, planMemory, sessionSums, sessionValues, STAGING, type BufferSet, type comparePlan, type MemoryPlan, type SessionUse } from './memory';
+import { assertTransient } from './packed-cache';
+import { loadParameters, unpadRows } from './parameters';
+import type { Program } from './program';
 import { Readback } from './readback';
+import type { RunResult, Variant } from './run';
+import { SessionCommands } from './session-commands';
+import { addGram, gramCommands } from './shifts';
+import { Values, paramBytes, type BatchShape } from './values';
+import { variantSteps } from './variant-steps';
 
 interface ResidentBatch {
-  readonly buffers: Map<string, GPUBuffer>;
   tokens: readonly (readonly number[])[] | null;
   run: RunResult | null;
-  /** Whether `run` is of the reference policy: only then can variants be told apart from it. */
+  /** Whether `run` is of the base policy: only then can variants be told apart from it. */
   ofBase: boolean;
 }
 
@@ -32,45 +37,49 @@ export class Session {
   readonly shape: BatchShape;
   readonly memory: MemoryPlan;
   #gpu: Gpu;
+  #use: SessionUse;
   #executor: Executor;
-  #values: Values;
-  #shared = new Map<string, GPUBuffer>();
+  #buffers: SessionBuffers;
   #batches: ResidentBatch[] = [];
   #current = 0;
-  #work = new Map<string, GPUBuffer>();
-  #base: Program;
   #basePolicy: Policy;
+  #values: Values;
+  #base: Program;
   #plan: ReturnType<typeof comparePlan>;
-  #readback: Readback | null = null;
 
-  private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, reference: Policy['reference'], memory: MemoryPlan, targetMs?: number) {
+  private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, use: SessionUse, memory: MemoryPlan, targetMs?: number) {
     this.#gpu = gpu;
     this.graph = graph;
     this.shape = shape;
     this.memory = memory;
-    this.#values = new Values(graph);
+    this.#use = use;
     this.#executor = new Executor(gpu, targetMs);
-    this.#basePolicy = { ...REFERENCE_POLICY, reference };
+    this.#buffers = new SessionBuffers(gpu, memory);
+    this.#basePolicy = use.plan ?? REFERENCE_POLICY;
+    this.#values = sessionValues(graph, use).own;
     this.#base = compileProgram(this.#values, this.#basePolicy, shape);
-    this.#plan = comparePlan(graph, localErrorBytes(graph, shape));
+    assertTransient(this.#values, this.#base);
+    this.#plan = sessionSums(graph, shape, use);
+    for (let k = 0; k < (use.batches ?? 1); k++) this.#batches.push({ tokens: null, run: null, ofBase: false });
   }
 
   /**
-   * Allocates and uploads. params: FP32 values under their checkpoint names; batches: how many reference runs stay
-   * resident; targetMs: see Executor. Throws E-MEM-01 when the device has no room; then nothing stays allocated.
+   * Allocates and uploads. params: FP32 values under their checkpoint names; use: what the session is for; targetMs: see
+   * Executor. Throws E-MEM-01 when the device has no room; then nothing stays allocated.
    */
-  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, reference: Policy['reference'] = 'bf16', batches = 1, targetMs?: number): Promise<Session> {
+  static async create(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, shape: BatchShape, use: SessionUse = {}, targetMs?: number): Promise<Session> {
     if (shape.tokens > graph.maxTokens || shape.tokens < 1 || shape.sequences < 1) {
       throw new BendscopeError('E-DATA-03', `batch: expected 1 to ${graph.maxTokens} tokens a sequence, got ${shape.sequences} x ${shape.tokens}`, 'Use shorter windows.');
     }
-    const memory = planMemory(graph, shape, reference === 'bf16', batches);
+    const memory = planMemory(graph, shape, use);
     gpu.device.pushErrorScope('out-of-memory');
     let session: Session | null = null;
     let failure: unknown = null;
     try {
-      session = new Session(gpu, graph, shape, reference, memory, targetMs);
-      session.#allocate();
-      loadParameters(gpu, graph, params, session.#shared);
+      session = new Session(gpu, graph, shape, use, memory, targetMs);
+      const buffers = session.#buffers;
+      buffers.allocate();
+      loadParameters(gpu, graph, params, (key) => buffers.find('shared', key));
     } catch (thrown) {
       failure = thrown;
     }
@@ -84,26 +93,17 @@ export class Session {
     throw new BendscopeError('E-MEM-01', `Not enough GPU memory for this run (${memory.totalBytes} bytes): ${error?.message ?? ''}`, 'Nothing was lost. Try half the batch, or shorter windows.');
   }
 
-  /** Apart from the constructor, so that a buffer the device refuses leaves a session that can be disposed of. */
-  #allocate(): void {
-    for (const planned of this.memory.buffers) {
-      const set = planned.set === 'shared' ? this.#shared : planned.set === 'work' ? this.#work : this.#resident(planned.set).buffers;
-      const where = typeof planned.set === 'number' ? `batch ${planned.set}` : planned.set;
-      set.set(planned.key, this.#gpu.createBuffer(`${where}/${planned.key}`, planned.bytes));
-    }
-    this.#readback = new Readback(this.#gpu, this.#plan.total * COMPARE_WORDS * 4, this.shape.sequences * this.shape.tokens * 16);
-  }
-
   get longestSubmissionMs(): number {
     return this.#executor.longestSubmissionMs;
   }
 
+  /** What the session's buffers really take now; the uniform arena of its runs counts as scratch. */
+  get allocated(): Ledger {
+    return this.#buffers.ledger(this.#executor.paramsBytes);
+  }
+
   dispose(): void {
-    for (const set of [this.#shared, this.#work, ...this.#batches.map((batch) => batch.buffers)]) {
-      for (const buffer of set.values()) this.#gpu.destroyBuffer(buffer);
-      set.clear();
-    }
-    this.#readback?.dispose();
+    this.#buffers.dispose();
     this.#executor.dispose();
   }
 
@@ -117,145 +117,121 @@ export class Session {
     this.#current = place;
     if (resident.tokens === tokens) return;
     const batch = orderTokens(tokens, this.shape, this.graph.vocabulary);
-    for (const [key, words] of Object.entries(batch)) this.#gpu.write(this.#buffer(resident.buffers, key), words);
+    for (const [key, words] of Object.entries(batch)) this.#gpu.write(this.#buffers.get(this.#reference, key), words);
     resident.tokens = tokens;
     resident.run = null;
   }
 
   /** The current batch's reference run, if it was made. */
   get referenceRun(): RunResult | null {
-    return this.#resident(this.#current).run;
+    return this.#resident.run;
   }
 
-  /** Runs a whole policy into the reference set; further variants are compared with it. Default: the reference policy. */
-  async runReference(policy: Policy = this.#basePolicy, checkpoint?: Checkpoint): Promise<RunResult> {
+  /**
+   * Runs a whole policy into the reference set; variants are compared with the base policy's run only. Default: the policy
+   * the session was made for, else the reference policy; another one must have the same low op groups.
+   */
+  async runReference(policy: Policy = this.#basePolicy, checkpoint?: Checkpoint, random?: RandomDraw): Promise<RunResult> {
     assert(policy.reference === this.#basePolicy.reference, 'runReference: the session was made for the other reference policy');
-    const program = policy === this.#basePolicy ? this.#base : compileProgram(this.#values, policy, this.shape);
-    const resident = this.#resident(this.#current);
+    const values = new Values(this.graph, policy, this.#use.cache);
+    const program = policy === this.#basePolicy && !random ? this.#base : compileProgram(values, policy, this.shape, { ...(random ? { random } : {}) });
+    const resident = this.#resident;
     // A run that is cancelled halfway leaves no reference to compare with.
     resident.run = null;
-    const commands = this.#start();
-    for (const step of program.steps) commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => false));
-    for (const param of this.graph.params) commands.push(this.#compare(param.name, whole(this.#buffer(this.#reference, `dw:${param.name}`))));
+    const on = this.#commands();
+    const commands = [...on.start(), ...program.steps.flatMap((step) => on.step(step, null)), ...this.graph.params.map(({ name }) => on.compare(name))];
     await this.#executor.run(commands, checkpoint);
-    const { sums, loss, nonFiniteOperands } = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
-    const run = { loss, sums, localError: null, nonFiniteOperands, executedSteps: program.steps.length };
-    resident.run = run;
+    const found = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
+    resident.run = { ...found, executedSteps: program.steps.length };
     resident.ofBase = policy === this.#basePolicy;
-    return run;
+    return resident.run;
   }
 
   /** Runs what differs from the reference. Needs runReference of the reference policy on this batch first. */
   async runVariant(variant: Variant, checkpoint?: Checkpoint): Promise<RunResult> {
     const reference = this.referenceRun;
-    assert(reference && this.#resident(this.#current).ofBase, 'runVariant: run the reference policy first');
-    const program = compileProgram(this.#values, variant.policy ?? this.#basePolicy, this.shape, variant.flip ?? null);
-    const dirty = new Set<string>();
-    const touched: string[] = [];
-    const commands = this.#start();
-    const baseVariants = new Map(this.#base.steps.map((step) => [step.slot, step.variant]));
-    let executed = 0;
-    for (const step of program.steps) {
-      if (!variant.full && baseVariants.get(step.slot) === step.variant && !step.reads.some((key) => dirty.has(key))) continue;
-      executed += 1;
-      const scratch = new Map<string, BufferSlice>();
-      let offset = 0;
-      for (const key of step.writes) {
-        dirty.add(key);
-        if (!key.startsWith('dw:')) continue;
-        const size = this.#buffer(this.#reference, key).size;
-        scratch.set(key, { buffer: this.#buffer(this.#shared, 'scratch:dw'), offset, size });
-        offset += Math.ceil(size / 256) * 256;
-        touched.push(key.slice(3));
+    assert(!this.#use.plan, 'runVariant: the session was made for whole runs of one policy');
+    assert(reference && this.#resident.ofBase, 'runVariant: run the reference policy first');
+    const { policy = this.#basePolicy, flip, random, localErrorOf, keepShift } = variant;
+    const settings = { ...(flip ? { flip } : {}), ...(random ? { random } : {}) };
+    const program = compileProgram(new Values(this.graph, policy, this.#use.cache), policy, this.shape, settings);
+    const { steps, dirty } = variantSteps(program, this.#base, variant.full ?? false);
+    const on = this.#commands();
+    const commands = on.start();
+    const touched = new Set<string>();
+    for (const step of steps) {
+      const gradients = on.scratchGradients(step);
+      commands.push(...on.step(step, dirty, gradients));
+      for (const [key, slice] of gradients) {
+        const param = key.slice(3);
+        touched.add(param);
+        commands.push(on.compare(param, slice), ...(keepShift === undefined ? [] : [on.keepShift(keepShift, param, slice)]));
       }
-      commands.push(...this.#resolve(step, (key) => this.#buffer(this.#work, key), (key) => !dirty.has(key), scratch));
-      for (const [key, slice] of scratch) commands.push(this.#compare(key.slice(3), slice));
     }
-    if (variant.localErrorOf !== undefined) {
-      const local = localError(this.#values, variant.localErrorOf, variant.policy ?? this.#basePolicy, this.shape);
-      for (const step of local.steps) commands.push(...this.#resolve(step, (key) => this.#buffer(this.#reference, key), () => true));
-      const slice = (key: string): BufferSlice => ({ buffer: this.#buffer(this.#shared, key), offset: 0, size: local.bytes });
-      commands.push(compareCommand('local-error', slice(local.low), slice(local.high), local.bytes / 16, this.#plan.localErrorFirst, whole(this.#buffer(this.#shared, 'sums'))));
-    }
+    const untouched = this.graph.params.filter(({ name }) => !touched.has(name));
+    if (keepShift !== undefined) commands.push(...untouched.map(({ name }) => on.keepShift(keepShift, name, null)));
+    if (localErrorOf !== undefined) commands.push(...on.localError(localError(this.#values, localErrorOf, policy, this.shape, settings)));
     await this.#executor.run(commands, checkpoint);
-    const lossDirty = [...dirty].some((key) => key === `stats:${this.#lossNode()}`);
-    const found = await this.#collect(touched, lossDirty ? this.#work : this.#reference, variant.localErrorOf !== undefined);
+    const found = await this.#collect([...touched], dirty.has(this.#lossStats) ? 'work' : this.#reference, localErrorOf !== undefined);
     const sums = new Map<string, TensorSums>();
-    for (const param of this.graph.params) {
-      const same = reference.sums.get(param.name);
-      assert(same, `no reference sums of ${param.name}`);
-      sums.set(param.name, found.sums.get(param.name) ?? same);
+    for (const { name } of this.graph.params) {
+      const known = found.sums.get(name) ?? reference.sums.get(name);
+      assert(known, `no sums of ${name}`);
+      sums.set(name, known);
     }
-    return { loss: found.loss, sums, localError: found.localError, nonFiniteOperands: found.nonFiniteOperands, executedSteps: executed };
+    return { ...found, sums, executedSteps: steps.length };
+  }
+
+  /** Inner products of the first n kept shifts, [n, n] in FP64. */
+  async readGram(n: number): Promise<Float64Array> {
+    assert(n <= (this.#use.shiftSets ?? 0), `readGram: expected at most ${this.#use.shiftSets ?? 0} shifts, got ${n}`);
+    const perPair = this.#plan.localErrorFirst;
+    await this.#executor.run(gramCommands(this.graph, this.#buffers, this.#plan, n));
+    return addGram(new Float32Array(await this.#gpu.read(this.#buffers.shared('gram'), 2 * n * (n + 1) * perPair)), n, perPair);
   }
 
   /** The gradient of the last reference run: FP32, checkpoint names and shapes. */
   async readGradient(): Promise<Map<string, Float32Array>> {
     const out = new Map<string, Float32Array>();
-    for (const param of this.graph.params) {
-      const bytes = await this.#gpu.read(this.#buffer(this.#reference, `dw:${param.name}`), paramBytes(param.shape));
-      out.set(param.name, unpadRows(new Float32Array(bytes), param.shape));
+    for (const { name, shape } of this.graph.params) {
+      const bytes = await this.#gpu.read(this.#buffers.get(this.#reference, `dw:${name}`), paramBytes(shape));
+      out.set(name, unpadRows(new Float32Array(bytes), shape));
     }
     return out;
   }
 
   /** One value of the reference (or work) set as device bytes, for tests that go node by node. */
   async readValue(key: string, set: 'reference' | 'work' = 'reference'): Promise<ArrayBuffer> {
-    const buffer = this.#buffer(set === 'work' ? this.#work : this.#reference, key);
+    const buffer = this.#buffers.get(set === 'work' ? 'work' : this.#reference, key);
     return this.#gpu.read(buffer, buffer.size);
   }
 
-  /** Every run starts from cleared sums and a cleared count, so that no run can report another's. */
-  #start(): ResolvedCommand[] {
-    const alpha = this.#shared.get('low:alpha');
-    return [{ clear: this.#buffer(this.#shared, 'sums') }, ...(alpha ? [{ clear: alpha }] : [])];
+  #commands(): SessionCommands {
+    return new SessionCommands(this.#buffers, this.#plan, this.#reference);
   }
 
-  #resident(place: number): ResidentBatch {
-    return (this.#batches[place] ??= { buffers: new Map(), tokens: null, run: null, ofBase: false });
+  get #reference(): BufferSet {
+    return `batch ${this.#current}`;
   }
 
-  get #reference(): Map<string, GPUBuffer> {
-    return this.#resident(this.#current).buffers;
+  get #resident(): ResidentBatch {
+    const resident = this.#batches[this.#current];
+    assert(resident, 'the session has no such place');
+    return resident;
   }
 
-  #lossNode(): string {
-    return this.graph.nodes.find((node) => node.op === 'cross_entropy')?.id ?? '';
+  get #lossStats(): string {
+    return `stats:${this.graph.nodes.find((node) => node.op === 'cross_entropy')?.id ?? ''}`;
   }
 
-  #buffer(set: Map<string, GPUBuffer>, key: string): GPUBuffer {
-    const buffer = set.get(key);
-    assert(buffer, `no buffer for ${key}`);
-    return buffer;
-  }
-
-  #resolve(step: Step, place: (key: string) => GPUBuffer, fromReference: (key: string) => boolean, scratch = new Map<string, BufferSlice>()): ResolvedCommand[] {
-    const slice = (b: Binding): BufferSlice => {
-      if ('resource' in b) return whole(this.#shared.get(b.resource) ?? this.#buffer(this.#reference, b.resource));
-      const moved = scratch.get(b.value);
-      if (moved) return moved;
-      return whole(b.from === 'reference' || fromReference(b.value) ? this.#buffer(this.#reference, b.value) : place(b.value));
-    };
-    return step.commands.map((command) =>
-      isClear(command)
-        ? { clear: this.#buffer(this.#shared, command.clear) }
-        : { label: `${command.kernel}/${step.slot}`, dispatch: command, slices: command.bindings.map(slice) });
-  }
-
-  #compare(param: string, gradient: BufferSlice): ResolvedCommand {
-    const reference = whole(this.#buffer(this.#reference, `dw:${param}`));
-    return compareCommand(param, gradient, reference, gradient.size / 16, this.#plan.first.get(param) ?? 0, whole(this.#buffer(this.#shared, 'sums')));
-  }
-
-  async #collect(params: readonly string[], lossSet: Map<string, GPUBuffer>, withLocalError: boolean): Promise<{ sums: Map<string, TensorSums>; loss: number; localError: number | null; nonFiniteOperands: number }> {
+  async #collect(params: readonly string[], lossSet: BufferSet, withLocalError: boolean): Promise<Omit<RunResult, 'executedSteps'>> {
     const rows = this.shape.sequences * this.shape.tokens;
-    const alpha = this.#shared.get('low:alpha') ?? null;
-    assert(this.#readback, 'the session was disposed of');
-    const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffer(this.#shared, 'sums'), this.#buffer(lossSet, `stats:${this.#lossNode()}`), rows * 16, alpha);
+    const readback = new Readback(this.#gpu, this.#buffers.shared(STAGING), 4 * COMPARE_WORDS * this.#plan.total);
+    const { sums: partials, stats, nonFiniteOperands } = await readback.read(this.#buffers.shared('sums'), this.#buffers.get(lossSet, this.#lossStats), rows * 16, this.#buffers.find('shared', 'low:alpha'));
     const sums = new Map(params.map((name) => [name, addPartials(partials, this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
     let relative: number | null = null;
     if (withLocalError) {
-      // Chunks past the site's own are zero. A pass whose own output is zero or overflows has no relative error: null, never a NaN that looks like a figure.
+      // Chunks past the site's own are zero. A tensor that is zero or overflows has no relative error: null, never a NaN that looks like a figure.
       const s = addPartials(partials, this.#plan.localErrorFirst, this.#plan.total - this.#plan.localErrorFirst);
       relative = s.rr > 0 && Number.isFinite(s.dd / s.rr) ? s.dd / s.rr : null;
     }

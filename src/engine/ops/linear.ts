@@ -1,6 +1,7 @@
 /**
  * Linear: y = x w + b, three GEMMs, each of which can run low on its own. Both operands of a low pass are quantized
- * from the BF16 value along the contracted axis; the bias is added in FP32 before y is rounded (method.md 2).
+ * from the BF16 value along the contracted axis; of a pass that runs high in a low op group the weight alone is, and the
+ * GEMM reads it back as BF16 (method.md 4). The bias is added in FP32 before y is rounded (method.md 2).
  */
 import { gemmDispatch, natural } from '../gemm';
 import { stride, type Step } from '../program';
@@ -16,6 +17,8 @@ export function linearPass(c: OpContext, pass: 'fprop' | 'dgrad' | 'wgrad', out:
   if (pass === 'fprop') {
     const output = { data: out.data, bf16: out.bf16, stride: stride(n) };
     if (low) return low.gemm({ rows: m, cols: n, depth: k, c: output, ...bias });
+    const lowWeight = c.lowWeight('fprop');
+    if (lowWeight) return [...lowWeight.commands, gemmDispatch({ layout: 'nt', rows: m, cols: n, depth: k, a: x, b: lowWeight.operand, c: output, ...bias })];
     const w = natural(c.gemmWeight(), weightTransposed ? k : n, c.bf16);
     return [gemmDispatch({ layout: weightTransposed ? 'nt' : 'nn', rows: m, cols: n, depth: k, a: x, b: w, c: output, ...bias })];
   }
@@ -23,6 +26,8 @@ export function linearPass(c: OpContext, pass: 'fprop' | 'dgrad' | 'wgrad', out:
   if (pass === 'dgrad') {
     const output = { data: out.data, bf16: out.bf16, stride: stride(k) };
     if (low) return low.gemm({ rows: m, cols: k, depth: n, c: output });
+    const lowWeight = c.lowWeight('dgrad');
+    if (lowWeight) return [...lowWeight.commands, gemmDispatch({ layout: 'nt', rows: m, cols: k, depth: n, a: dy, b: lowWeight.operand, c: output })];
     const w = natural(c.gemmWeight(), weightTransposed ? k : n, c.bf16);
     return [gemmDispatch({ layout: weightTransposed ? 'nn' : 'nt', rows: m, cols: k, depth: n, a: dy, b: w, c: output })];
   }
@@ -32,9 +37,13 @@ export function linearPass(c: OpContext, pass: 'fprop' | 'dgrad' | 'wgrad', out:
   return [gemmDispatch({ layout: 'tn', rows, cols, depth: m, a: weightTransposed ? dy : x, b: weightTransposed ? x : dy, c: output })];
 }
 
+function variantOf(c: OpContext, pass: 'fprop' | 'dgrad'): string {
+  return c.low(pass)?.variant ?? c.lowWeight(pass)?.variant ?? '';
+}
+
 export const linear: OpImplementation = {
   fprop: (c) => [{
-    slot: `${c.node.id}/fprop`, variant: c.low('fprop')?.variant ?? '', reads: [c.x(0)], writes: [c.y],
+    slot: `${c.node.id}/fprop`, variant: variantOf(c, 'fprop'), reads: [c.x(0)], writes: [c.y],
     commands: linearPass(c, 'fprop', { data: value(c.y), bf16: c.bf16, bias: true }),
   }],
   // dx = dy w^T; dw = x^T dy; db = column sums of dy
@@ -42,7 +51,7 @@ export const linear: OpImplementation = {
     const quads = stride(c.node.cols) / 4;
     const chunks = Math.ceil(c.rows / CHUNK_ROWS);
     const steps: Step[] = [{
-      slot: `${c.node.id}/dgrad`, variant: c.low('dgrad')?.variant ?? '', reads: [c.dy()], writes: [c.dx(0)],
+      slot: `${c.node.id}/dgrad`, variant: variantOf(c, 'dgrad'), reads: [c.dy()], writes: [c.dx(0)],
       commands: linearPass(c, 'dgrad', { data: value(c.dx(0)), bf16: c.bf16, bias: false }),
     }, {
       slot: `${c.node.id}/wgrad`, variant: c.low('wgrad')?.variant ?? '', reads: [c.x(0), c.dy()], writes: [c.dw('weight')],

@@ -4,7 +4,7 @@
 import type { GraphNode } from '../../graph/types';
 import type { Binding, Step, ValueKey } from '../program';
 import type { BatchShape } from '../values';
-import type { LowLinear } from '../low-linear';
+import type { LowLinear, OutWeight } from '../low-linear';
 
 export interface OpContext {
   readonly node: GraphNode;
@@ -29,6 +29,8 @@ export interface OpContext {
   readonly tied: boolean;
   /** The low-precision form of a pass, or null where it runs high. */
   low(pass: 'fprop' | 'dgrad' | 'wgrad'): LowLinear | null;
+  /** The GEMM weight of a pass that runs high in a low op group, or null where the group is high. */
+  lowWeight(pass: 'fprop' | 'dgrad'): OutWeight | null;
 }
 
 export interface OpImplementation {
