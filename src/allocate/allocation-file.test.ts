@@ -5,18 +5,20 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { hashOf } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
+import { RECIPE_NAMES, type PolicyOptions, type RecipeName } from '../graph/policy';
 import type { Measured, Provenance, SiteResult } from '../graph/probe-record';
 import { gpt2Graph } from '../models/gpt2';
 import { exportAllocation, importAllocation } from './allocation-file';
 import type { AllocationFacts } from './allocation-file';
 import { allocationJsonSchema } from './allocation-schema';
 import type { AllocationFile } from './allocation-schema';
-import { passSites, planTotals } from './cost';
+import { costedSites, planTotals } from './cost';
 import { formatsWhere, planHash } from './plan';
 import type { Plan } from './plan';
 
 const GRAPH = gpt2Graph({ model: 'gpt2-nano', layers: 2, width: 64, heads: 4, positions: 64, vocabulary: 1024, eps: 1e-5 });
-const SITES = passSites(GRAPH);
+const SITES = costedSites(GRAPH, 'nvfp4');
+const OUTS = costedSites(GRAPH, 'fp8-out');
 const CONTEXT = { graph: GRAPH, modelSha256: hashOf('weights'), recipe: 'nvfp4', options: {} } as const;
 const PLAN: Plan = {
   name: 'Plan "B"', notes: 'down projections stay\nhigh', locked: { 'h.1.mlp.c_proj:fprop': true },
@@ -61,7 +63,7 @@ describe('allocation.json', () => {
     const imported = importAllocation(TEXT, CONTEXT);
     expect(imported.plan).toEqual(PLAN);
     expect(imported.planHash).toBe(planHash(PLAN.formats, SITES, CONTEXT));
-    expect(imported.options).toEqual({});
+    expect([imported.recipe, imported.options]).toEqual(['nvfp4', {}]);
     expect(exportAllocation(imported.plan, FACTS, CONTEXT)).toBe(TEXT);
     const oneD = importAllocation(exportAllocation(PLAN, FACTS, { ...CONTEXT, options: { weights1d: true } }), CONTEXT);
     expect(oneD.options).toEqual({ weights1d: true });
@@ -81,6 +83,41 @@ describe('allocation.json', () => {
       expect(imported.plan).toEqual(plan);
       expect(exportAllocation(imported.plan, FACTS, CONTEXT)).toBe(text);
     }), { numRuns: 50 });
+  });
+
+  it.each<[RecipeName, PolicyOptions, object]>([
+    ['nvfp4', { rht: true, sr: true, seed: 9, weights1d: true }, { id: 'nvfp4', rht: true, sr: true, weights1d: true, seed: 9 }],
+    ['mxfp8', { floor: true, e5m2Grad: true, rht: true }, { id: 'mxfp8', rht: false, sr: false, weights1d: false, floor: true, e5m2Grad: true }],
+    ['fp8', { pow2: true }, { id: 'fp8', rht: false, sr: false, weights1d: false, pow2: true }],
+    ['fp8-out', { out: 'mx' }, { id: 'fp8-out', rht: false, sr: false, weights1d: false, out: 'mx' }],
+  ])('carries %s with %j', (recipe, options, row) => {
+    const sites = costedSites(GRAPH, recipe);
+    const context = { ...CONTEXT, recipe, options };
+    const plan: Plan = { ...PLAN, locked: {}, formats: formatsWhere(sites, (site) => site.node === 'h.1.mlp.c_fc', recipe) };
+    const results = Object.fromEntries(sites.map((site): [string, SiteResult] => [site.id, measured(2)]));
+    const text = exportAllocation(plan, { ...FACTS, sites: results }, context);
+    expect((JSON.parse(text) as AllocationFile).recipe).toEqual(row);
+    const imported = importAllocation(text, CONTEXT);
+    expect(imported).toMatchObject({ plan, recipe, planHash: planHash(plan.formats, sites, context) });
+    expect(exportAllocation(imported.plan, { ...FACTS, sites: results }, { ...CONTEXT, recipe, options: imported.options })).toBe(text);
+  });
+
+  it('of op groups holds their sites, angles and the cache they keep', () => {
+    const context = { ...CONTEXT, recipe: 'fp8-out' } as const;
+    const plan: Plan = { ...PLAN, locked: {}, formats: formatsWhere(OUTS, (site) => site.inFixedPolicy, 'fp8-out') };
+    const facts = { ...FACTS, sites: Object.fromEntries(OUTS.map((site): [string, SiteResult] => [site.id, measured(1)])) };
+    const file = JSON.parse(exportAllocation(plan, facts, context)) as AllocationFile;
+    expect(Object.keys(file.sites)).toEqual(OUTS.map((site) => site.id));
+    expect(file.sites['h.0.attn.c_proj:out']).toMatchObject({ format: 'fp8-out', angleDeg: { 'fp8-out': 1 } });
+    // 32 C L + 4 C + 2 V in all, 2 C + 2 V + 2 C (2 L + 1) of the fixed policy (formats.md 5.0).
+    const [all, fixed] = [32 * 64 * 2 + 4 * 64 + 2048, 2 * 64 + 2048 + 2 * 64 * 5];
+    expect(file.totals).toMatchObject({ hpActivationCache: { share: fixed / all, bytesPerToken: fixed, relativeToFixed: 1 }, effectiveBits: 8 + (8 * fixed) / all });
+    expect(file.totals).not.toHaveProperty('hpGemmWork');
+    expect(FILE.totals).not.toHaveProperty('hpActivationCache');
+  });
+
+  it('is what earlier builds exported, byte for byte', () => {
+    expect(hashOf(TEXT)).toBe('sha256:041b7400f4d3e0669ce7d4f2fb1dc475d62c480b2efd8029b5ac13da283c8858');
   });
 
   it('does not depend on the order in which results arrived', () => {
@@ -103,7 +140,7 @@ describe('allocation.json', () => {
 
   it('holds the totals, the joint angle of this very plan only, hashes, device and seed', () => {
     const totals = planTotals(SITES, PLAN.formats, FACTS, {});
-    expect(FILE.totals).toEqual({ hpGemmWork: totals.hpGemmWork, effectiveBits: totals.effectiveBits, predictedDeg: null, measuredDeg: null });
+    expect(FILE.totals).toEqual({ hpGemmWork: totals.hpShare, effectiveBits: totals.effectiveBits, predictedDeg: null, measuredDeg: null });
     const hash = FILE.plan.hash!;
     const verified = { ...FACTS, sites: RESULTS, joint: { [hash]: { planHash: hash, lowSites: 21, result: measured(9.5) } } };
     const { predictedDeg, measuredDeg } = (JSON.parse(exportAllocation(PLAN, verified, CONTEXT)) as AllocationFile).totals;
@@ -129,6 +166,10 @@ describe('public/allocation.schema.json', () => {
   it('accepts an exported file and refuses a wrong one', () => {
     const schema = z.fromJSONSchema(JSON.parse(published) as Parameters<typeof z.fromJSONSchema>[0]);
     expect(schema.safeParse(FILE).success).toBe(true);
+    for (const recipe of RECIPE_NAMES) {
+      const context = { ...CONTEXT, recipe, options: { rht: true, sr: true, seed: 1, floor: true, out: 'block' } } as const;
+      expect(schema.safeParse(JSON.parse(exportAllocation({ ...PLAN, formats: {}, locked: {} }, { ...FACTS, sites: {} }, context))).success).toBe(true);
+    }
     expect(schema.safeParse(JSON.parse(withValue(['sites', 'h.0.mlp.c_fc:fprop', 'format'], 'int3'))).success).toBe(false);
     expect(schema.safeParse(JSON.parse(withValue(['model', 'sha256'], 'sha256:xyz'))).success).toBe(false);
   });
@@ -146,8 +187,14 @@ describe('allocation.json that is refused', () => {
     ['a site the recipe cannot lower', withValue(['sites', 'lm_head:fprop'], FILE.sites[site]), 'E-PLAN-02', /"lm_head:fprop"/],
     ['a missing site', withValue(['sites', site], undefined), 'E-PLAN-02', /expected all 24 sites of gpt2-nano, got 23: h\.0\.mlp\.c_fc:fprop is missing/],
     ['an unknown format', withValue(['sites', site, 'format'], 'int3'), 'E-PLAN-02', /h\.0\.mlp\.c_fc:fprop: expected the format bf16 or "nvfp4", got "int3"/],
-    ['an unknown recipe', withValue(['recipe', 'id'], 'fp8-out'), 'E-PLAN-03', /"fp8-out"/],
-    ['a switch this build has not', withValue(['recipe', 'rht'], true), 'E-PLAN-03', /rht/],
+    ['another recipe\'s sites', withValue(['recipe', 'id'], 'fp8-out'), 'E-PLAN-02', /a site of gpt2-nano that the recipe can lower, got "h\.0\.attn\.c_attn:fprop"/],
+    ['another recipe\'s formats', withValue(['recipe', 'id'], 'mxfp8'), 'E-PLAN-02', /expected the format bf16 or "mxfp8", got "nvfp4"/],
+    ['an unknown recipe', withValue(['recipe', 'id'], 'int4'), 'E-PLAN-03', /"int4"/],
+    ['a switch of another recipe', withValue(['recipe', 'floor'], true), 'E-PLAN-03', /expected switches of nvfp4, got floor/],
+    ['a scaling of another recipe', withValue(['recipe', 'out'], 'mx'), 'E-PLAN-03', /expected switches of nvfp4, got out/],
+    ['an unknown switch', withValue(['recipe', 'fast'], true), 'E-FILE-07', /recipe: .*fast/],
+    ['a seed beyond 32 bits', withValue(['recipe', 'seed'], 2 ** 32), 'E-FILE-07', /recipe\.seed/],
+    ['switches that the hash does not name', withValue(['recipe', 'rht'], true), 'E-FILE-07', /plan\.hash/],
     ['formats that the hash does not name', withValue(['sites', site, 'format'], 'bf16'), 'E-FILE-07', /plan\.hash/],
     ['an unknown key', withValue(['extra'], 1), 'E-FILE-07', /extra/],
     ['a wrong type', withValue(['sites', site, 'locked'], 'yes'), 'E-FILE-07', /sites\.h\.0\.mlp\.c_fc:fprop\.locked/],

@@ -56,7 +56,7 @@ function randomItems(next: () => number): KnapsackItem[] {
   const floors = [next() < 0.5 ? 0 : 6 / 1024, next() < 0.5 ? 0 : 2 / 1024, 0];
   return Array.from({ length: count }, (_, i) => ({
     id: `s${i}`,
-    cost: 6 * (1 + Math.floor(next() * kinds)),
+    cost: next() < 0.2 ? 0 : 6 * (1 + Math.floor(next() * kinds)),
     tan2: next() < 0.1 ? null : Math.floor(next() * (next() < 0.5 ? 4 : 200)) / 1024,
     floorTan2: floors[Math.floor(next() * 3)]!,
     lock: next() < 0.15 ? 'high' : next() < 0.15 ? 'low' : null,
@@ -103,6 +103,25 @@ describe('the knapsack against brute force', () => {
       if (bend === undefined) expect(bent.point.tan2).toBe(Math.min(...plans.map((plan) => plan.tan2)));
       else expect([bent.point.cost, bent.point.tan2]).toEqual([bend.cost, bend.tan2]);
     }
+  });
+});
+
+describe('sites that cost nothing', () => {
+  const item = (id: string, cost: number, tan2: number | null, lock: KnapsackItem['lock'] = null, floorTan2 = 0): KnapsackItem => ({ id, cost, tan2, floorTan2, lock });
+
+  it('are HP in every efficient plan, those that bend nothing too, unless a lock keeps them low', () => {
+    const frontier = solveFrontier([item('a', 4, 0.5), item('free', 0, 0.25), item('b', 2, 0.125), item('nothing', 0, 0), item('held', 0, 0.0625, 'low'), item('unmeasured', 0, null)]);
+    expect(frontier.points.map(({ cost, tan2 }) => [cost, tan2])).toEqual([[0, 0.6875], [2, 0.5625], [4, 0.1875], [6, 0.0625]]);
+    expect(frontier.highAt(0)).toEqual(['free', 'nothing', 'unmeasured']);
+    expect(frontier.highAt(3)).toEqual(['a', 'free', 'b', 'nothing', 'unmeasured']);
+    expect(frontier.totalCost).toBe(6);
+  });
+
+  it('alone make one plan, and lift the floor when they are all that carries it', () => {
+    expect(solveFrontier([item('a', 0, 0.5), item('b', 0, 0)]).points).toEqual([{ cost: 0, tan2: 0, angleDeg: 0 }]);
+    const frontier = solveFrontier([item('out', 0, 0, null, 0.25), item('a', 3, 0.5)]);
+    expect(frontier.points.map(({ cost, tan2 }) => [cost, tan2])).toEqual([[0, 0.5], [3, 0]]);
+    expect(spendAtMost(frontier, 0)).toMatchObject({ index: 0, feasible: true });
   });
 });
 
@@ -201,7 +220,8 @@ describe('the knapsack at full size', () => {
 describe('what the solver refuses', () => {
   it('names an impossible cost or tan^2', () => {
     const item: KnapsackItem = { id: 'a', cost: 1, tan2: 1, floorTan2: 0, lock: null };
-    expect(() => solveFrontier([{ ...item, cost: 0.5 }])).toThrow('knapsack a: expected a positive integer cost');
+    expect(() => solveFrontier([{ ...item, cost: 0.5 }])).toThrow('knapsack a: expected an integer cost >= 0');
+    expect(() => solveFrontier([{ ...item, cost: -1 }])).toThrow('knapsack a: expected an integer cost >= 0');
     expect(() => solveFrontier([{ ...item, tan2: -1 }])).toThrow('knapsack a: expected tan^2 >= 0');
     expect(() => solveFrontier([{ ...item, floorTan2: NaN }])).toThrow('knapsack a: expected a floor');
   });

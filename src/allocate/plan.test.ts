@@ -1,120 +1,34 @@
 /**
- * Costs and predictions against hand-computed figures of method.md 6 and against joint angles that PyTorch measured
- * (e2e/golden/mini/angles.json); plans, their hash and the solver's questions on the built-in models.
+ * Plans of every recipe: the policy they become, their hash, painting, presets, and the solver's questions on angles that
+ * PyTorch measured on the built-in models.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { angleOfTanSquared, tanSquared } from '../base/angle';
 import type { SiteFormat, SiteId } from '../graph/policy';
-import type { SiteResult } from '../graph/probe-record';
-import { sites as graphSites } from '../graph/sites';
+import type { ProbeRecord } from '../graph/probe-record';
+import { validatePolicy } from '../graph/validate';
 import { gpt2Graph } from '../models/gpt2';
-import { effectiveBits, floorTan2, highFlops, marginal, operandBits, passSites, planTotals, predict, totalFlops } from './cost';
-import type { Evidence } from './cost';
+import { costedSites, highCost, marginal, planTotals, predict } from './cost';
+import { goldenEvidence } from './golden-evidence';
 import { bendAtMost, spendAtMost } from './knapsack';
-import { PRESETS, differences, formatsWhere, paint, planAt, planFrontier, planHash, planPolicy, presetPlan } from './plan';
+import { differences, paint, planAt, planFrontier, planHash, planPolicy, policyHash, presetPlan, presets } from './plan';
 import type { Plan } from './plan';
 
 const MINI = gpt2Graph({ model: 'gpt2-mini', layers: 6, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
-const NANO = gpt2Graph({ model: 'gpt2-nano', layers: 2, width: 64, heads: 4, positions: 64, vocabulary: 1024, eps: 1e-5 });
-const SITES = passSites(MINI);
+const SITES = costedSites(MINI, 'nvfp4');
+const OUTS = costedSites(MINI, 'fp8-out');
 const CONTEXT = { modelSha256: 'sha256:ab', recipe: 'nvfp4', options: {} } as const;
+const EVIDENCE = goldenEvidence('mini', MINI, 'nvfp4');
+const OUT_EVIDENCE = goldenEvidence('mini', MINI, 'fp8-out');
+const preset = (id: string): Plan => presetPlan(presets('nvfp4').find((p) => p.id === id)!, SITES, 'nvfp4');
+const outPreset = (id: string): Plan => presetPlan(presets('fp8-out').find((p) => p.id === id)!, OUTS, 'fp8-out');
 
-interface Golden {
-  readonly sites: { readonly nvfp4: Readonly<Record<SiteId, readonly (readonly { readonly angle_deg: number }[])[]>> };
-  readonly joint: Readonly<Record<string, readonly (readonly { readonly angle_deg: number }[])[]>>;
-  readonly floor_forward_deg: readonly (readonly number[])[];
-  readonly floor_backward_deg: readonly (readonly number[])[];
-}
-const golden = JSON.parse(readFileSync(new URL('../../e2e/golden/mini/angles.json', import.meta.url), 'utf8')) as Golden;
-
-/** atan(sqrt(mean tan^2)), the way several batches become one angle. */
-function pooled(angles: readonly number[]): number {
-  return angleOfTanSquared(angles.reduce((sum, angle) => sum + tanSquared(angle), 0) / angles.length);
-}
-
-/** The golden as what a probe would report. */
-function goldenEvidence(): Evidence {
-  const floor = { forwardDeg: pooled(golden.floor_forward_deg.flat()), backwardDeg: pooled(golden.floor_backward_deg.flat()), perRun: [] };
-  const evidence = { floor, sites: {} };
-  const sites = SITES.map(({ id, pass }): [SiteId, SiteResult] => {
-    const angleDeg = pooled(golden.sites.nvfp4[id]!.map((batch) => batch[0]!.angle_deg));
-    const cleanAngleDeg = angleOfTanSquared(Math.max(0, tanSquared(angleDeg) - floorTan2(evidence, pass)));
-    return [id, {
-      status: 'measured', angleDeg, cleanAngleDeg, angleSeDeg: 0, belowNoise: false, relativeShift: 0, lengthRatio: 1, rotationShare: 1, lossChange: 0,
-      localError: null, blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [], elapsedMs: 0,
-    }];
-  });
-  return { floor, sites: Object.fromEntries(sites) };
-}
-const EVIDENCE = goldenEvidence();
-const preset = (id: string): Plan => presetPlan(PRESETS.find((p) => p.id === id)!, SITES, 'nvfp4');
-
-describe('cost', () => {
-  it('lists the passes of the block linears and their exact work', () => {
-    expect(SITES.map((site) => site.id)).toEqual(graphSites(MINI).map((site) => site.id).filter((id) => !id.startsWith('lm_head')));
-    expect(SITES).toHaveLength(72);
-    // 6 layers x 3 passes x 12 C^2 multiply-adds, C = 128.
-    expect(totalFlops(SITES)).toBe(6 * 3 * 12 * 128 * 128 * 2);
-    expect(totalFlops(passSites(NANO))).toBe(2 * 3 * 12 * 64 * 64 * 2);
-  });
-
-  it('gives the effective bits of method.md 6', () => {
-    expect(operandBits('wgrad', 'nvfp4', {})).toBe(4.5);
-    expect(operandBits('fprop', 'nvfp4', {})).toBe((4.5 + 4.03125) / 2);
-    expect(operandBits('dgrad', 'nvfp4', { weights1d: true })).toBe(4.5);
-    expect(operandBits('dgrad', 'bf16', {})).toBe(16);
-    expect(effectiveBits(SITES, preset('all-low').formats, {})).toBe(4.34375);
-    expect(effectiveBits(SITES, preset('all-low').formats, { weights1d: true })).toBe(4.5);
-    expect(effectiveBits(SITES, preset('all-high').formats, {})).toBe(16);
-    expect(effectiveBits(SITES, {}, {})).toBe(16);
-  });
-
-  it('gives the HP GEMM work of method.md 6', () => {
-    const work = (id: string): number => planTotals(SITES, preset(id).formats, EVIDENCE, {}).hpGemmWork;
-    expect(work('fprop-high')).toBe(1 / 3);
-    expect(work('all-low')).toBe(0);
-    expect(work('all-high')).toBe(1);
-    expect(highFlops(SITES, { ...preset('all-low').formats, 'h.2.attn.c_attn:dgrad': 'bf16' })).toBe(2 * 128 * 384);
-  });
-});
-
-describe('prediction', () => {
-  // method.md 5, PyTorch: predicted / measured 24.5 / 24.0, 10.0 / 10.0, 4.38 / 4.39.
-  it.each([['fprop', 24.5, 24.0], ['dgrad', 10.0, 10.0], ['wgrad', 4.38, 4.39]] as const)('adds squared tangents: all %s passes low', (pass, predicted, measured) => {
-    const formats = formatsWhere(SITES, (site) => site.pass !== pass, 'nvfp4');
-    const { predictedDeg, unpredicted } = predict(SITES, formats, EVIDENCE);
-    expect(unpredicted).toEqual([]);
-    expect(Math.abs(predictedDeg! - predicted)).toBeLessThan(0.05);
-    const joint = pooled(golden.joint[`nvfp4:${pass}`]!.map((batch) => batch[0]!.angle_deg));
-    expect(Math.abs(joint - measured)).toBeLessThan(0.05);
-  });
-
-  it('adds the floor once, the largest that a low site carries', () => {
-    const id = 'h.0.mlp.c_fc:fprop';
-    const both = { [id]: 'nvfp4', 'h.1.mlp.c_fc:fprop': 'nvfp4', 'h.1.mlp.c_fc:wgrad': 'nvfp4' } as const;
-    // The floor was subtracted from one site and added once: a single fprop site predicts its own raw angle.
-    const raw = EVIDENCE.sites[id]!;
-    expect(predict(SITES, { [id]: 'nvfp4' }, EVIDENCE).predictedDeg).toBeCloseTo(raw.status === 'measured' ? raw.angleDeg : NaN, 10);
-    const clean = Object.keys(both).map((site) => EVIDENCE.sites[site]!).map((r) => (r.status === 'measured' ? tanSquared(r.cleanAngleDeg) : NaN));
-    expect(predict(SITES, both, EVIDENCE).predictedDeg).toBeCloseTo(angleOfTanSquared(clean[0]! + clean[1]! + clean[2]! + tanSquared(EVIDENCE.floor!.forwardDeg)), 10);
-    expect(predict(SITES, {}, EVIDENCE).predictedDeg).toBe(0);
-  });
-
-  it('predicts nothing for a plan with an unmeasured low site', () => {
-    const evidence: Evidence = { ...EVIDENCE, sites: { ...EVIDENCE.sites, 'h.0.mlp.c_fc:fprop': { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN' } } };
-    expect(planTotals(SITES, preset('all-low').formats, evidence, {})).toMatchObject({ predictedDeg: null, unpredicted: ['h.0.mlp.c_fc:fprop'] });
-    expect(planTotals(SITES, preset('fprop-high').formats, evidence, {}).predictedDeg).not.toBeNull();
-    const frontier = planFrontier(SITES, preset('all-low'), evidence);
-    expect(frontier.unpredicted).toEqual([{ id: 'h.0.mlp.c_fc:fprop', kept: 'high' }]);
-    expect(frontier.highAt(0)).toEqual(['h.0.mlp.c_fc:fprop']);
-  });
-
-  it('splits a plan into marginal bars', () => {
-    const rows = ['fprop', 'dgrad', 'wgrad'].map((pass) => marginal(SITES, preset('all-low').formats, EVIDENCE, new Set(SITES.filter((s) => s.pass === pass).map((s) => s.id))));
-    expect(rows.reduce((sum, row) => sum + row.share, 0)).toBeCloseTo(1, 12);
-    expect(rows[2]!.angleDeg).toBeCloseTo(predict(SITES, preset('all-low').formats, EVIDENCE).predictedDeg! > 0 ? 4.38 : NaN, 1);
-    expect(marginal(SITES, {}, EVIDENCE, new Set())).toEqual({ angleDeg: 0, share: 0 });
+describe('presets', () => {
+  it('are all low, all BF16 and each pass, or the fixed policy', () => {
+    for (const recipe of ['nvfp4', 'mxfp8'] as const) expect(presets(recipe).map((p) => p.id)).toEqual(['all-low', 'all-high', 'fprop-high', 'dgrad-high', 'wgrad-high']);
+    expect(presets('fp8-out').map((p) => p.id)).toEqual(['all-low', 'all-high', 'fixed']);
+    expect(new Set(Object.values(presetPlan(presets('mxfp4')[0]!, SITES, 'mxfp4').formats))).toEqual(new Set(['mxfp4']));
+    expect(planTotals(OUTS, outPreset('fixed').formats, OUT_EVIDENCE, {})).toMatchObject({ hpCost: 5632, siteCount: { bf16: 15, 'fp8-out': 48 } });
   });
 });
 
@@ -124,7 +38,24 @@ describe('plans', () => {
     const policy = planPolicy(plan.formats, SITES, { weights1d: true });
     expect(policy).toMatchObject({ reference: 'bf16', options: { weights1d: true } });
     expect(Object.keys(policy.passes)).toEqual(SITES.filter((site) => site.pass !== 'fprop').map((site) => site.id));
-    expect(planPolicy(preset('all-high').formats, SITES, {}).passes).toEqual({});
+    expect(planPolicy(preset('all-high').formats, SITES, {})).toEqual({ reference: 'bf16', passes: {}, options: {} });
+  });
+
+  it('of op groups become outs, and mixed schemes stay mixed', () => {
+    const policy = planPolicy(outPreset('fixed').formats, OUTS, { out: 'mx' });
+    expect(policy).toMatchObject({ reference: 'bf16', passes: {}, options: { out: 'mx' } });
+    expect(policy.outs).toEqual(OUTS.filter((site) => !site.inFixedPolicy).map((site) => site.node));
+    expect(validatePolicy(MINI, policy)).toEqual(policy);
+    const mixed = planPolicy({ 'h.0.mlp.c_fc:fprop': 'mxfp8', 'h.0.mlp.c_fc:dgrad': 'nvfp4' }, SITES, {});
+    expect(mixed.passes).toEqual({ 'h.0.mlp.c_fc:fprop': 'mxfp8', 'h.0.mlp.c_fc:dgrad': 'nvfp4' });
+    expect(() => planPolicy({ 'h.0.mlp.c_fc:fprop': 'fp8-out' }, SITES, {})).toThrow('h.0.mlp.c_fc:fprop cannot run in fp8-out');
+    expect(() => planPolicy({ 'wte:out': 'nvfp4' }, OUTS, {})).toThrow('wte:out cannot run in nvfp4');
+  });
+
+  it('of op groups are painted and compared like any other', () => {
+    const painted = paint({ ...outPreset('all-low'), locked: { 'wte:out': true } }, ['wte:out', 'ln_f:out'], 'bf16');
+    expect(painted).toMatchObject({ changed: ['ln_f:out'], lockedUnchanged: 1 });
+    expect(differences(OUTS, outPreset('all-low').formats, painted.plan.formats)).toEqual(['ln_f:out']);
   });
 
   it('paint all but locked sites', () => {
@@ -146,6 +77,24 @@ describe('plans', () => {
     expect(planHash(plan.formats, SITES, { ...CONTEXT, modelSha256: 'sha256:ac' })).not.toBe(hash);
     expect(planHash(plan.formats, SITES, { ...CONTEXT, options: { weights1d: true } })).not.toBe(hash);
   });
+
+  it('keep the hash that stored plans have', () => {
+    const stored = JSON.parse(readFileSync(new URL('../../public/stored-probe.json', import.meta.url), 'utf8')) as ProbeRecord;
+    const context = { modelSha256: stored.provenance.modelSha256, recipe: stored.recipe, options: stored.options };
+    const hashed = ['all-low', 'fprop-high', 'dgrad-high', 'wgrad-high'].map((id) => planHash(preset(id).formats, SITES, context));
+    expect(hashed.sort()).toEqual(Object.keys(stored.joint).sort());
+  });
+
+  it('hash switches that a low site reads, and what the worker makes of the policy hashes the same', () => {
+    const low = outPreset('all-low').formats;
+    const of = (options: object) => planHash(low, OUTS, { modelSha256: 'sha256:ab', recipe: 'fp8-out', options });
+    expect(of({ rht: true, weights1d: true, out: 'tensor' })).toBe(of({}));
+    expect(new Set([of({}), of({ out: 'mx' }), of({ out: 'block' }), of({ pow2: true })]).size).toBe(4);
+    for (const [formats, sites, recipe] of [[low, OUTS, 'fp8-out'], [preset('all-high').formats, SITES, 'nvfp4'], [preset('all-low').formats, SITES, 'nvfp4']] as const) {
+      const context = { modelSha256: 'sha256:ab', recipe, options: { weights1d: true, sr: true, seed: 4, pow2: true } };
+      expect(policyHash(validatePolicy(MINI, planPolicy(formats, sites, context.options)), context)).toBe(planHash(formats, sites, context));
+    }
+  });
 });
 
 describe('solver on a plan', () => {
@@ -155,7 +104,7 @@ describe('solver on a plan', () => {
     expect(frontier.points.length).toBeGreaterThan(100);
     frontier.points.forEach((point, i) => {
       const { formats } = planAt(plan, SITES, frontier, i, 'nvfp4');
-      expect(highFlops(SITES, formats)).toBe(point.cost);
+      expect(highCost(SITES, formats)).toBe(point.cost);
       expect(predict(SITES, formats, EVIDENCE).predictedDeg).toBeCloseTo(point.angleDeg, 9);
       expect(formats['h.0.attn.c_attn:fprop']).toBe('nvfp4');
     });
@@ -164,7 +113,7 @@ describe('solver on a plan', () => {
   it('is at least as good as the forward-passes preset at its cost, and as cheap at its angle', () => {
     const fprop = planTotals(SITES, preset('fprop-high').formats, EVIDENCE, {});
     const frontier = planFrontier(SITES, preset('all-low'), EVIDENCE);
-    const spent = spendAtMost(frontier, highFlops(SITES, preset('fprop-high').formats));
+    const spent = spendAtMost(frontier, highCost(SITES, preset('fprop-high').formats));
     expect(spent.point.angleDeg).toBeLessThanOrEqual(fprop.predictedDeg!);
     const bent = bendAtMost(frontier, fprop.predictedDeg!);
     expect(bent.point.cost / frontier.totalCost).toBeLessThanOrEqual(1 / 3);
@@ -182,5 +131,22 @@ describe('solver on a plan', () => {
     const flipped = differences(SITES, plan.formats, after.formats);
     expect(flipped.length).toBeGreaterThan(0);
     expect(flipped.every((id) => row.has(id))).toBe(true);
+  });
+
+  it('takes what costs nothing, and then buys the cache best', () => {
+    const plan = outPreset('all-low');
+    const frontier = planFrontier(OUTS, plan, OUT_EVIDENCE);
+    const free = OUTS.filter((site) => site.cost === 0).map((site) => site.id);
+    expect(frontier.points[0]).toMatchObject({ cost: 0 });
+    expect(frontier.highAt(0)).toEqual(free);
+    frontier.points.forEach((point, i) => {
+      const { formats } = planAt(plan, OUTS, frontier, i, 'fp8-out');
+      expect(free.every((id) => formats[id] === 'bf16')).toBe(true);
+      expect(highCost(OUTS, formats)).toBe(point.cost);
+      expect(predict(OUTS, formats, OUT_EVIDENCE).predictedDeg).toBeCloseTo(point.angleDeg, 9);
+    });
+    const fixed = planTotals(OUTS, outPreset('fixed').formats, OUT_EVIDENCE, {});
+    expect(spendAtMost(frontier, fixed.hpCost).point.angleDeg).toBeLessThan(fixed.predictedDeg!);
+    expect(bendAtMost(frontier, fixed.predictedDeg!).point.cost).toBeLessThan(fixed.hpCost);
   });
 });

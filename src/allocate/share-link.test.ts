@@ -3,13 +3,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BendscopeError } from '../base/errors';
 import { gpt2Graph } from '../models/gpt2';
-import { passSites } from './cost';
+import { PASS_SCHEMES, type RecipeName } from '../graph/policy';
+import { recipeOptions } from '../graph/recipes';
+import { costedSites } from './cost';
 import { formatsWhere } from './plan';
 import { parseShareLink, shareLink, sharedFormats } from './share-link';
 
 const graph = (model: string, layers: number) => gpt2Graph({ model, layers, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
 const MINI = graph('gpt2-mini', 6);
-const SITES = passSites(MINI);
+const SITES = costedSites(MINI, 'nvfp4');
+const OUTS = costedSites(MINI, 'fp8-out');
 const HEADER = { data: 'moby-dick', seed: 7, recipe: 'nvfp4', options: {} } as const;
 const LINK = shareLink(formatsWhere(SITES, () => false, 'nvfp4'), MINI, HEADER);
 
@@ -45,6 +48,38 @@ describe('share link', () => {
     }));
   });
 
+  it.each([['gpt2-nano', 2, 8], ['gpt2-mini', 6, 22], ['gpt2', 12, 42]])('%s: op groups of %i layers take %i characters', (model, layers, length) => {
+    const link = shareLink({}, graph(model, layers), { ...HEADER, recipe: 'fp8-out' });
+    expect(link).toBe(`#v=1&m=${model}&d=moby-dick&s=7&r=fp8-out&x=&p=${'A'.repeat(length)}`);
+  });
+
+  it('gives any plan of any recipe back, with its switches', () => {
+    const options = fc.record({
+      weights1d: fc.boolean(), rht: fc.boolean(), sr: fc.boolean(), seed: fc.nat(2 ** 32 - 1), pow2: fc.boolean(), floor: fc.boolean(), e5m2Grad: fc.boolean(),
+      out: fc.constantFrom('tensor' as const, 'block' as const, 'mx' as const),
+    });
+    fc.assert(fc.property(fc.constantFrom<RecipeName[]>(...PASS_SCHEMES, 'fp8-out'), options, fc.infiniteStream(fc.boolean()), (recipe, given, high) => {
+      const formats = formatsWhere(recipe === 'fp8-out' ? OUTS : SITES, () => high.next().value === true, recipe);
+      const link = parseShareLink(shareLink(formats, MINI, { ...HEADER, recipe, options: given }))!;
+      expect(link).toMatchObject({ recipe, options: recipeOptions(recipe, given) });
+      expect(Object.keys(link.options)).toHaveLength(Object.keys(recipeOptions(recipe, given)).length);
+      expect(sharedFormats(link, MINI)).toEqual(formats);
+    }));
+  });
+
+  it('writes switches as text that is read the same', () => {
+    const text = (recipe: RecipeName, options: object) => decodeURIComponent(/x=([^&]*)/.exec(shareLink({}, MINI, { ...HEADER, recipe, options }))![1]!);
+    expect(text('nvfp4', { rht: true, sr: true, seed: 4294967295 })).toBe('rht,sr,seed.4294967295');
+    expect(text('fp8-out', { out: 'mx', rht: true })).toBe('out.mx');
+    expect(text('nvfp4', { weights1d: true })).toBe('weights1d');
+  });
+
+  it('opens links of earlier builds', () => {
+    const old = parseShareLink(`#v=1&m=gpt2-mini&d=moby-dick&s=7&r=nvfp4&x=weights1d&p=${'V'.repeat(24)}AA`)!;
+    expect(old).toMatchObject({ recipe: 'nvfp4', options: { weights1d: true } });
+    expect(sharedFormats(old, MINI)).toEqual(formatsWhere(SITES, () => false, 'nvfp4'));
+  });
+
   it('escapes names and leaves view keys to the page', () => {
     const odd = graph('my model & #1', 1);
     const fragment = `${shareLink({}, odd, { ...HEADER, data: 'a=b' })}&view=cell&sel=h.0`;
@@ -74,7 +109,17 @@ describe('share link: input from strangers', () => {
     ['another model', change('gpt2-mini', 'gpt2'), 'E-PLAN-01'],
     ['an unknown recipe', change('nvfp4', 'int3'), 'E-PLAN-03'],
     ['a recipe from Object.prototype', change('nvfp4', 'constructor'), 'E-PLAN-03'],
-    ['an unknown switch', change('x=', 'x=rht'), 'E-PLAN-03'],
+    ['an unknown switch', change('x=', 'x=fast'), 'E-PLAN-03'],
+    ['a switch of another recipe', change('x=', 'x=floor'), 'E-PLAN-03'],
+    ['a switch from Object.prototype', change('x=', 'x=constructor'), 'E-PLAN-03'],
+    ['a switch of a recipe that has none', change('nvfp4&x=', 'fp8-block&x=rht'), 'E-PLAN-03'],
+    ['a switch twice', change('x=', 'x=rht,rht'), 'E-LINK-01'],
+    ['a flag with a value', change('x=', 'x=rht.1'), 'E-PLAN-06'],
+    ['a seed without a value', change('x=', 'x=sr,seed'), 'E-PLAN-06'],
+    ['a seed beyond 32 bits', change('x=', 'x=sr,seed.4294967296'), 'E-PLAN-06'],
+    ['a seed in letters', change('x=', 'x=sr,seed.one'), 'E-PLAN-06'],
+    ['an unknown scaling', change('nvfp4&x=', 'fp8-out&x=out.huge'), 'E-PLAN-06'],
+    ['a plan of passes for op groups', change('nvfp4&x=', 'fp8-out&x='), 'E-LINK-01'],
     ['a negative seed', change('s=7', 's=-7'), 'E-LINK-01'],
     ['a huge seed', change('s=7', 's=99999999999999999999'), 'E-LINK-01'],
     ['no model', change('m=gpt2-mini', 'm='), 'E-LINK-01'],
@@ -84,7 +129,7 @@ describe('share link: input from strangers', () => {
   });
 
   it('never ends in an unnamed error, whatever is changed', () => {
-    const character = fc.constantFrom(...'#&=vmdsrxp17AV_-+%<"\u0000é');
+    const character = fc.constantFrom(...'#&=vmdsrxp17AV_-.,+%<"\u0000é');
     fc.assert(fc.property(fc.nat(LINK.length), fc.nat(4), fc.array(character, { maxLength: 6 }), (at, removed, inserted) => {
       errorOf(LINK.slice(0, at) + inserted.join('') + LINK.slice(at + removed));
     }), { numRuns: 2000 });
