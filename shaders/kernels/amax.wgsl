@@ -2,7 +2,8 @@
 // the tensor record, which must be zero before. Integer maximum: exact in any order. Rows need not be told apart,
 // because their padding is zero. Source: engine.md 3.3 rules 2 and 6, formats.md 2.6.
 // @import lib/index
-// @import lib/nvfp4
+// @import lib/minifloat
+// @import lib/record
 
 struct Params { words: u32, step: u32, first_id: u32 }        // words of x; invocations, each visiting every step-th word
 

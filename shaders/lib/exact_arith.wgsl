@@ -1,6 +1,6 @@
-// FP32 multiply, divide and minimum on bit patterns, IEEE 754 round to nearest even, subnormals kept: what WGSL's float
+// FP32 add, multiply, divide and minimum on bit patterns, IEEE 754 round to nearest even, subnormals kept: what WGSL's float
 // operators do not promise (engine.md 3.3). 24x24 -> 48-bit product; long division, eight quotient bits a step.
-// Every NaN result is 0x7fc00000. Checked against Math.fround(a * b) and Math.fround(a / b).
+// Every NaN result is 0x7fc00000. Checked against Math.fround of a + b, a * b and a / b.
 // @import lib/minifloat
 
 // A magnitude as significand in [2^23, 2^24) times 2^(exponent - 150); not for zero, Inf, NaN.
@@ -53,6 +53,41 @@ fn mul_f32(a: u32, b: u32) -> u32 {
   let exponent = p.exponent + q.exponent - 127;
   if (high >= 0x800000u) { return round_f32(sign, exponent + 1, high, low); }
   return round_f32(sign, exponent, (high << 1u) | (low >> 23u), (low << 1u) & 0xffffffu);
+}
+
+fn add_f32(a: u32, b: u32) -> u32 {
+  let x = a & 0x7fffffffu;
+  let y = b & 0x7fffffffu;
+  let differ = (a ^ b) >= F32_SIGN;
+  if (x >= F32_INF || y >= F32_INF) {
+    if (x > F32_INF || y > F32_INF || (x == y && differ)) { return F32_NAN; }
+    return select(b, a, x == F32_INF);
+  }
+  let high = max(x, y);
+  let low = min(x, y);
+  let sign = select(b, a, x >= y) & F32_SIGN;
+  // Significands with three bits below the last: two of the sum's and one that says whether anything was lost.
+  var exponent = max(high >> 23u, 1u);
+  let shift = min(exponent - max(low >> 23u, 1u), 27u);
+  let p = ((high & 0x7fffffu) | select(0u, 0x800000u, high >= 0x800000u)) << 3u;
+  let q = ((low & 0x7fffffu) | select(0u, 0x800000u, low >= 0x800000u)) << 3u;
+  let kept = (q >> shift) | select(0u, 1u, (q & ((1u << shift) - 1u)) != 0u);
+  var sum = select(p + kept, p - kept, differ);
+  // Signed zeros: -0 only of two of them.
+  if (sum == 0u) { return select(sign, 0u, differ); }
+  if (sum >= 0x8000000u) {
+    sum = (sum >> 1u) | (sum & 1u);
+    exponent += 1u;
+  } else {
+    let up = min(countLeadingZeros(sum) - 5u, exponent - 1u);
+    sum = sum << up;
+    exponent -= up;
+  }
+  let rest = sum & 7u;
+  let significand = sum >> 3u;
+  let up = rest > 4u || (rest == 4u && (significand & 1u) == 1u);
+  // The significand's hidden bit is the missing one of the exponent; a carry moves into it, and on into Inf.
+  return sign | min(((exponent - 1u) << 23u) + significand + select(0u, 1u, up), F32_INF);
 }
 
 fn div_f32(a: u32, b: u32) -> u32 {

@@ -12,6 +12,7 @@ struct Params {
   a_base: u32, a_stride: u32, a_batch: u32, a_head: u32,
   b_base: u32, b_stride: u32, b_batch: u32, b_head: u32,
   c_base: u32, c_stride: u32, c_batch: u32, c_head: u32,
+  a_scale_stride: u32, b_scale_stride: u32,    // words between rows of block scales; gemm_nt
 }
 
 struct Tile { row: u32, col: u32, a: u32, b: u32, c: u32, valid: bool }

@@ -1,13 +1,20 @@
 // Element codecs on FP32 bits, u32 arithmetic only: the same steps as src/numerics/minifloat.ts and e8m0.ts. Floats
 // would not do: a device may flush, round up or down, or assume NaN away (engine.md 3.3). Source: formats.md 1.3, 2.4.
-// The constants are the rows of FORMATS; a test holds them equal.
+// A format of at most 8 bits arrives as a word made from its row of FORMATS (src/engine/format-words.ts).
 
 struct Minifloat { bits: u32, mantissa_bits: u32, bias: u32, max_code: u32, overflow_code: u32, nan_code: u32 }
 
 const BF16 = Minifloat(16u, 7u, 127u, 0x7f7fu, 0x7f80u, 0x7fc0u);
+// The format of NVFP4's block scales.
 const E4M3 = Minifloat(8u, 3u, 7u, 0x7eu, 0x7fu, 0x7fu);
-const E5M2 = Minifloat(8u, 2u, 15u, 0x7bu, 0x7cu, 0x7fu);
-const E2M1 = Minifloat(4u, 1u, 1u, 0x7u, 0x7u, 0x7u);
+
+// From bit 0: bits, mantissa bits (4 each), bias, largest code, NaN code (8 each). Where there is an overflow code it
+// follows the largest one.
+fn element_of(word: u32) -> Minifloat {
+  let max_code = (word >> 16u) & 0xffu;
+  let nan_code = word >> 24u;
+  return Minifloat(word & 0xfu, (word >> 4u) & 0xfu, (word >> 8u) & 0xffu, max_code, min(max_code + 1u, nan_code), nan_code);
+}
 
 const F32_INF: u32 = 0x7f800000u;
 const F32_NAN: u32 = 0x7fc00000u;

@@ -3,24 +3,26 @@
  * which operand is read transposed. A linear's three passes map to them by how its weight is stored:
  *
  *   weight [in, out]: fprop nn, dgrad nt, wgrad tn      weight [out, in] (tied head): fprop nt, dgrad nn, wgrad tn
- *   NVFP4 operands are stored contracted axis last, so all three passes are nt.
+ *   Packed operands are stored contracted axis last, so all three passes are nt.
  */
 import { assert } from '../base/errors';
+import { FORMATS } from '../numerics/formats';
+import { elementsPerWord, packedSize, SCALE_RULES, type OperandFormat } from '../numerics/schemes';
+import { elementWord } from './format-words';
 import { stride, type Binding, type Dispatch } from './program';
-
-export type OperandFormat = 'f32' | 'bf16' | 'e2m1';
 
 export interface Operand {
   readonly data: Binding;
-  readonly format: OperandFormat;
+  /** FP32 or BF16 in natural order, or codes (nt only). */
+  readonly format: 'f32' | 'bf16' | OperandFormat;
   /** Elements between rows; `base` and the batch offsets too. All multiples of 4. */
   readonly stride: number;
   readonly base?: number;
   readonly sequence?: number;
   readonly head?: number;
-  /** E2M1: block scales, and whether they serve 16x16 tiles (B only). */
+  /** Codes with block scales: their bytes, and u32 words between rows of them. */
   readonly scales?: Binding;
-  readonly tile?: boolean;
+  readonly scaleStride?: number;
 }
 
 export interface GemmOutput {
@@ -50,7 +52,20 @@ export interface Gemm {
 }
 
 const NOTHING: Binding = { resource: 'nothing' };
-const FORMAT_CODE: Record<OperandFormat, number> = { f32: 0, bf16: 1, e2m1: 2 };
+/** ELEMENT of gemm_nt for what is no code, and SCALE of lib/unpack by how a scale is stored. */
+const PLAIN_ELEMENT = { f32: 0, bf16: 1 } as const;
+const SCALE_KIND = { E4M3: 1, E8M0: 2 } as const;
+
+/** Override constants of one operand of gemm_nt; what an operand does not need stays at its default. */
+function storage(side: 'A' | 'B', { format }: Operand): Record<string, number> {
+  if (typeof format === 'string') return { [`${side}_ELEMENT`]: PLAIN_ELEMENT[format] };
+  const element = { [`${side}_ELEMENT`]: elementWord(format.element) };
+  const { stored } = SCALE_RULES[format.scale];
+  if (stored === null) return element;
+  const [rows, length] = format.block;
+  assert(stored !== 'F32' && length % 16 === 0 && (rows === 1 || rows % 4 === 0), `gemm: no loader for ${format.scale} scales of ${rows}x${length} blocks`);
+  return { ...element, [`${side}_SCALE`]: SCALE_KIND[stored], [`${side}_TILE`]: rows, [`${side}_BLOCK`]: length };
+}
 
 export function gemmDispatch(g: Gemm): Dispatch {
   const heads = g.heads ?? 1;
@@ -65,6 +80,7 @@ export function gemmDispatch(g: Gemm): Dispatch {
     quad(g.a.base), quad(g.a.stride), quad(g.a.sequence), quad(g.a.head),
     quad(g.b.base), quad(g.b.stride), quad(g.b.sequence), quad(g.b.head),
     4 * quad(g.c.base), 4 * quad(g.c.stride), 4 * quad(g.c.sequence), 4 * quad(g.c.head),
+    g.a.scaleStride ?? 0, g.b.scaleStride ?? 0,
   ];
   const common = { CAUSAL: g.causal ?? 0, OUT_BF16: g.c.bf16 ? 1 : 0 };
   const bias = { BIAS: g.bias ? 1 : 0 };
@@ -76,10 +92,7 @@ export function gemmDispatch(g: Gemm): Dispatch {
         ? { kernel: 'gemm_tn' as const, constants: { ...common, ...high }, bindings: [g.a.data, g.b.data, g.c.data] }
         : {
             kernel: 'gemm_nt' as const,
-            constants: {
-              ...common, ...bias,
-              A_FORMAT: FORMAT_CODE[g.a.format], B_FORMAT: FORMAT_CODE[g.b.format], B_TILE: g.b.tile ? 1 : 0, ALPHA: g.alpha ? 1 : 0,
-            },
+            constants: { ...common, ...bias, ...storage('A', g.a), ...storage('B', g.b), ALPHA: g.alpha ? 1 : 0 },
             bindings: [g.a.data, g.a.scales ?? NOTHING, g.b.data, g.b.scales ?? NOTHING, g.bias ?? NOTHING, g.alpha ?? NOTHING, g.c.data],
           };
   return {
@@ -89,6 +102,13 @@ export function gemmDispatch(g: Gemm): Dispatch {
     flops: (2 * batches * g.rows * g.cols * g.depth) / (g.causal ? 2 : 1),
     split: { rowStartIndex: 3, rows: g.rows, invocationsOf: (rows) => batches * tiles(rows) * tiles(g.cols) },
   };
+}
+
+/** Packed [rows, length], contracted axis last, as an operand. `scales` is read where the format has blocks. */
+export function packed(data: Binding, scales: Binding, format: OperandFormat, rows: number, length: number): Operand {
+  const { codeRowWords, scaleRowWords } = packedSize(format, rows, length);
+  const codes = { data, format, stride: codeRowWords * elementsPerWord(FORMATS[format.element]) };
+  return scaleRowWords === 0 ? codes : { ...codes, scales, scaleStride: scaleRowWords };
 }
 
 /** A [.., cols] tensor in natural order as an operand. */

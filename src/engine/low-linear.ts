@@ -1,119 +1,166 @@
 /**
  * The low-precision form of a linear's pass: quantize both operands from their BF16 values along the contracted axis
- * (never from an already quantized copy), then one GEMM on packed codes (formats.md 2.6, 2.7, 3). Codes, scales and
- * alpha are integer work on the device; nothing comes back to the host in between.
+ * (never from an already quantized copy), then one GEMM on packed codes (formats.md 2, 3). Codes, scales, alpha and random
+ * numbers are integer work on the device; nothing comes back to the host in between. And the GEMM weight of a low op
+ * group, quantized and read back as BF16 (method.md 4).
  */
-import type { PassScheme, PolicyOptions } from '../graph/policy';
+import { OUT_SCHEME, PASS_SCHEMES, type PassScheme, type PolicyOptions, type RandomDraw, type RecipeName } from '../graph/policy';
+import { recipeOptions } from '../graph/recipes';
 import type { Graph, GraphNode, Pass } from '../graph/types';
-import { gemmDispatch, type Gemm, type Operand } from './gemm';
-import { stride, type Binding, type Clear, type Dispatch } from './program';
+import { rhtLength } from '../numerics/hadamard';
+import { operandFormat, type OperandFormat, type OperandRole } from '../numerics/schemes';
+import { streamOf, type RandomKey } from '../numerics/stochastic';
+import { gemmDispatch, natural, packed, type Gemm, type Operand } from './gemm';
+import { tensorBytes, type Binding, type Clear, type Dispatch } from './program';
+import { ALPHA, alphaDispatch, countCommand, dequantizeCommands, hadamardDispatch, hasAlpha, placeBytes, quantizeCommands, type Places, type Source } from './quantize-commands';
 import type { BatchShape, Values } from './values';
 
 export interface LowLinear {
-  /** Distinguishes the step from the reference's: scheme and switches. */
+  /** Distinguishes the step from the reference's: scheme, switches, and what its random numbers depend on. */
   readonly variant: string;
+  /** depth: of the operands as they are; a Hadamard transform pads it. */
   gemm(g: Pick<Gemm, 'rows' | 'cols' | 'depth' | 'c' | 'bias'>): (Dispatch | Clear)[];
 }
 
-/** An operand before quantization: [rows, length] with the contracted axis last, read from a tensor in natural order. */
-interface Source {
-  readonly data: Binding;
-  /** Columns of the tensor in natural order, and its rows. */
-  readonly cols: number;
-  readonly sourceRows: number;
-  readonly transposed: boolean;
-  readonly rows: number;
-  readonly length: number;
-  readonly tile: boolean;
+/** What a high GEMM reads as its weight, contracted axis last, and the commands that make it. */
+export interface OutWeight {
+  readonly variant: string;
+  readonly commands: readonly (Dispatch | Clear)[];
+  readonly operand: Operand;
 }
 
-/** Codes are rows of 64 elements, eight words; scales one word a row of blocks (formats.md 1.6). */
-const GROUP = 64;
-/** Integer operations an element of the quantizer costs, roughly: what the scheduler budgets. */
-const QUANTIZE_COST = 150;
-/** Largest number of invocations of the amax kernel; each visits every n-th word. */
-const AMAX_INVOCATIONS = 4096;
+type PassSource = Source & { readonly role: OperandRole };
+
+/** A transformed operand; the two of a GEMM take turns. */
+const TRANSFORMED: Binding = { resource: 'low:rht' };
+const OUT_WEIGHT: Binding = { resource: 'low:weight' };
+
+function places(operand: 'a' | 'b'): Places {
+  const place = (what: keyof Places): Binding => ({ resource: `low:${operand}:${what}` });
+  return { record: place('record'), codes: place('codes'), scales: place('scales'), multipliers: place('multipliers') };
+}
+
+/** The weight of a pass [rows, length], read from the stored BF16 parameter. */
+function weightSource(pass: 'fprop' | 'dgrad', { inCols: k, cols: n, weightTransposed, params }: GraphNode): PassSource {
+  const stored = {
+    role: 'w', data: { resource: `bf16:${params['weight'] ?? ''}` }, sourceFormat: 'bf16',
+    cols: weightTransposed ? k : n, sourceRows: weightTransposed ? n : k,
+  } as const;
+  return pass === 'fprop' ? { ...stored, transposed: !weightTransposed, rows: n, length: k } : { ...stored, transposed: weightTransposed, rows: k, length: n };
+}
 
 /** Operands of each pass in natural order: which tensor, and whether the contracted axis has to be brought last. */
-export function passSources(pass: Pass, node: GraphNode, values: Values, options: PolicyOptions, shape: BatchShape): [Source, Source] {
+function passSources(pass: Pass, node: GraphNode, values: Values, shape: BatchShape): [PassSource, PassSource] {
   const m = shape.sequences * shape.tokens;
   const { inCols: k, cols: n, weightTransposed } = node;
-  const x = { data: { value: values.y(node.inputs[0] ?? '') }, cols: k, sourceRows: m, tile: false };
-  const dy = { data: { value: values.dy(node.id) }, cols: n, sourceRows: m, tile: false };
-  const w = {
-    data: { resource: `bf16:${node.params['weight'] ?? ''}` },
-    cols: weightTransposed ? k : n, sourceRows: weightTransposed ? n : k, tile: !options.weights1d,
-  };
-  if (pass === 'fprop') return [{ ...x, transposed: false, rows: m, length: k }, { ...w, transposed: !weightTransposed, rows: n, length: k }];
-  if (pass === 'dgrad') return [{ ...dy, transposed: false, rows: m, length: n }, { ...w, transposed: weightTransposed, rows: k, length: n }];
-  const xCol: Source = { ...x, transposed: true, rows: k, length: m };
-  const dyCol: Source = { ...dy, transposed: true, rows: n, length: m };
+  const x = { role: 'x', data: { value: values.y(node.inputs[0] ?? '') }, sourceFormat: 'bf16', cols: k, sourceRows: m } as const;
+  const dy = { role: 'dy', data: { value: values.dy(node.id) }, sourceFormat: 'bf16', cols: n, sourceRows: m } as const;
+  if (pass === 'fprop') return [{ ...x, transposed: false, rows: m, length: k }, weightSource('fprop', node)];
+  if (pass === 'dgrad') return [{ ...dy, transposed: false, rows: m, length: n }, weightSource('dgrad', node)];
+  const xCol: PassSource = { ...x, transposed: true, rows: k, length: m };
+  const dyCol: PassSource = { ...dy, transposed: true, rows: n, length: m };
   return weightTransposed ? [dyCol, xCol] : [xCol, dyCol];
 }
 
-function quantize(source: Source, name: 'a' | 'b'): { commands: (Dispatch | Clear)[]; operand: Operand } {
-  const groups = Math.ceil(source.length / GROUP);
-  const blockRows = source.tile ? Math.ceil(source.rows / 16) : source.rows;
-  const elements = source.rows * source.length;
-  const place = (what: string): Binding => ({ resource: `low:${name}:${what}` });
-  const constants = { SRC_FMT: 1, TRANSPOSED: source.transposed ? 1 : 0, TILE: source.tile ? 1 : 0 };
-  const params = [source.rows, source.length, stride(source.cols), groups];
-  const words = (source.sourceRows * stride(source.cols)) / 2;
-  const visitors = Math.min(AMAX_INVOCATIONS, words);
-  return {
-    commands: [
-      { clear: `low:${name}:tensor` },
-      { kernel: 'amax', constants: { SRC_FMT: 1 }, params: [words, visitors], bindings: [source.data, place('tensor')], invocations: visitors, flops: 4 * elements },
-      { kernel: 'nvfp4_tensor_scales', constants: {}, params: [0], bindings: [place('tensor')], invocations: 1, flops: 1 },
-      {
-        kernel: 'nvfp4_scales', constants, params, bindings: [source.data, place('tensor'), place('scales'), place('multipliers')],
-        invocations: blockRows * groups, flops: 10 * elements,
-      },
-      {
-        kernel: 'quantize_nvfp4', constants, params, bindings: [source.data, place('multipliers'), place('codes')],
-        invocations: source.rows * groups * 8, flops: QUANTIZE_COST * elements,
-      },
-    ],
-    operand: { data: place('codes'), format: 'e2m1', stride: groups * GROUP, scales: place('scales'), tile: source.tile },
-  };
+/** Scheme and the switches it reads, in one string: equal strings, equal bits. */
+function variantOf(recipe: RecipeName, options: PolicyOptions): string {
+  return [recipe, ...Object.entries(recipeOptions(recipe, options)).map(([name, value]) => (value === true ? name : `${name}=${String(value)}`))].join(' ');
 }
 
-export function lowLinear(scheme: PassScheme, pass: Pass, values: Values, node: GraphNode, options: PolicyOptions, shape: BatchShape): LowLinear {
+export function lowLinear(scheme: PassScheme, pass: Pass, values: Values, node: GraphNode, options: PolicyOptions, shape: BatchShape, random: RandomDraw): LowLinear {
+  const read = recipeOptions(scheme, options);
+  const stochastic = read.sr === true && pass !== 'fprop';
+  const transformed = read.rht === true && pass === 'wgrad';
+  const key: RandomKey = {
+    ...random, seed: read.seed ?? 0,
+    stream: streamOf(values.graph.nodes.findIndex(({ id }) => id === node.id), pass === 'wgrad' ? 'col' : 'row'),
+  };
+  const quantized = (source: PassSource, name: 'a' | 'b'): { commands: (Dispatch | Clear)[]; operand: Operand; format: OperandFormat } => {
+    const format = operandFormat(scheme, source.role, read);
+    const at = places(name);
+    const length = transformed ? rhtLength(source.length) : source.length;
+    const from = transformed ? { ...source, data: TRANSFORMED, sourceRows: source.rows, cols: length, transposed: false, length } : source;
+    return {
+      commands: [
+        ...(transformed ? [hadamardDispatch(source.data, source.sourceRows, source.cols, TRANSFORMED)] : []),
+        ...quantizeCommands(from, format, at, stochastic && source.role === 'dy' ? key : undefined),
+      ],
+      operand: packed(at.codes, at.scales, format, source.rows, length),
+      format,
+    };
+  };
   return {
-    variant: options.weights1d ? `${scheme} weights1d` : scheme,
+    variant: stochastic ? `${variantOf(scheme, options)} step=${random.step} draw=${random.draw}` : variantOf(scheme, options),
     gemm: (g) => {
-      const [sourceA, sourceB] = passSources(pass, node, values, options, shape);
-      const a = quantize(sourceA, 'a');
-      const b = quantize(sourceB, 'b');
-      const alpha: Binding = { resource: 'low:alpha' };
+      const [sourceA, sourceB] = passSources(pass, node, values, shape);
+      const a = quantized(sourceA, 'a');
+      const b = quantized(sourceB, 'b');
       return [
         ...a.commands,
         ...b.commands,
-        {
-          kernel: 'nvfp4_alpha', constants: {}, params: [0],
-          bindings: [{ resource: 'low:a:tensor' }, { resource: 'low:b:tensor' }, alpha], invocations: 1, flops: 1,
-        },
-        gemmDispatch({ ...g, layout: 'nt', a: a.operand, b: b.operand, alpha }),
+        alphaDispatch(a.format, places('a').record, places('b').record),
+        gemmDispatch({ ...g, depth: transformed ? rhtLength(g.depth) : g.depth, layout: 'nt', a: a.operand, b: b.operand, ...(hasAlpha(a.format) ? { alpha: ALPHA } : {}) }),
       ];
     },
   };
 }
 
-/** Scratch of the largest low pass of any block linear. */
-export function lowScratch(graph: Graph, shape: BatchShape): { key: string; bytes: number }[] {
+/** The weight of a pass that runs high in a low op group: quantized, and decoded to BF16 (formats.md 1.6, method.md 4). */
+export function outWeight(pass: 'fprop' | 'dgrad', node: GraphNode, options: PolicyOptions): OutWeight {
+  const source = weightSource(pass, node);
+  const format = operandFormat(OUT_SCHEME, 'w', options);
+  const at = places('b');
+  return {
+    variant: variantOf(OUT_SCHEME, options),
+    commands: [
+      ...quantizeCommands(source, format, at),
+      countCommand(at.record),
+      ...dequantizeCommands(format, source.rows, source.length, at, OUT_WEIGHT, 'bf16'),
+    ],
+    operand: natural(OUT_WEIGHT, source.length, true),
+  };
+}
+
+/** Every form that an operand of this role can take. */
+function formatsOf(schemes: readonly RecipeName[], role: OperandRole): OperandFormat[] {
+  const switches: PolicyOptions[] = [{}, { weights1d: true }, { out: 'block' }, { out: 'mx' }];
+  return schemes.flatMap((scheme) => switches.map((options) => operandFormat(scheme, role, options)));
+}
+
+/**
+ * Scratch of the largest low pass of any block linear in any scheme, and of the weights of low op groups. `outs`: node ids
+ * of the groups that may be low; all unless given.
+ */
+export function lowScratch(graph: Graph, shape: BatchShape, outs?: readonly string[]): { key: string; bytes: number }[] {
   const m = shape.sequences * shape.tokens;
-  const padded = (length: number): number => Math.ceil(length / GROUP) * GROUP;
-  let elements = GROUP;
+  const sizes = new Map<string, number>();
+  const atLeast = (key: string, bytes: number): void => void sizes.set(key, Math.max(sizes.get(key) ?? 16, bytes));
+  const operand = (name: 'a' | 'b', schemes: readonly RecipeName[], role: OperandRole, rows: number, length: number): void => {
+    for (const format of formatsOf(schemes, role)) {
+      for (const [what, bytes] of Object.entries(placeBytes(format, rows, length))) atLeast(`low:${name}:${what}`, bytes);
+    }
+  };
   for (const node of graph.nodes) {
-    if (node.op !== 'linear' || node.layer === null) continue;
+    if (node.op !== 'linear') continue;
     const { inCols: k, cols: n } = node;
-    for (const [rows, length] of [[m, k], [n, k], [m, n], [k, n], [k, m], [n, m]] as const) elements = Math.max(elements, rows * padded(length));
+    if (outs?.includes(node.id) ?? true) {
+      for (const [rows, length] of [[n, k], [k, n]] as const) {
+        operand('b', [OUT_SCHEME], 'w', rows, length);
+        atLeast('low:weight', tensorBytes(rows, length, true));
+      }
+    }
+    if (node.layer === null) continue;
+    operand('a', PASS_SCHEMES, 'x', m, k);
+    operand('a', PASS_SCHEMES, 'dy', m, n);
+    for (const [rows, length] of [[n, k], [k, n]] as const) operand('b', PASS_SCHEMES, 'w', rows, length);
+    // wgrad takes either as its first operand; transformed or not, its depth is at most whole groups of tokens.
+    for (const name of ['a', 'b'] as const) {
+      for (const cols of [k, n]) {
+        for (const role of ['x', 'dy'] as const) operand(name, PASS_SCHEMES, role, cols, rhtLength(m));
+      }
+    }
+    atLeast('low:rht', tensorBytes(Math.max(k, n), rhtLength(m), true));
   }
-  const of = (name: string): { key: string; bytes: number }[] => [
-    { key: `low:${name}:codes`, bytes: elements / 2 },
-    { key: `low:${name}:scales`, bytes: elements / 16 },
-    { key: `low:${name}:multipliers`, bytes: elements / 4 },
-    { key: `low:${name}:tensor`, bytes: 32 },
-  ];
-  return [...of('a'), ...of('b'), { key: 'low:alpha', bytes: 16 }];
+  atLeast('low:alpha', 16);
+  return [...sizes].map(([key, bytes]) => ({ key, bytes }));
 }

@@ -3,8 +3,14 @@
  * buffers the caller names. One path for every scheme: amax and non-finite count of the tensor, its scale, amax and scale
  * of every block, codes. All of it is integer work on the device. Oracle: src/numerics/quantize.ts. Source: formats.md 1.6, 2.
  */
-import type { OperandFormat } from '../numerics/schemes';
-import type { Binding, Clear, Dispatch } from './program';
+import { assert } from '../base/errors';
+import { F32_MAX, bitsOf } from '../numerics/float-bits';
+import { FORMATS } from '../numerics/formats';
+import { RHT_GROUP, rhtLength } from '../numerics/hadamard';
+import { elementsPerWord, packedSize, SCALE_RULES, scaleBits, type OperandFormat } from '../numerics/schemes';
+import type { RandomKey } from '../numerics/stochastic';
+import { elementWord, maxBits, ruleCode } from './format-words';
+import { stride, type Binding, type Clear, type Dispatch } from './program';
 
 /** What is quantized: [rows, length] with the blocked (contracted) axis last, read from a tensor in natural order. */
 export interface Source {
@@ -29,21 +35,138 @@ export interface Places {
   readonly multipliers: Binding;
 }
 
-/** Address of the random bytes of stochastic rounding (formats.md 2.8). */
-export interface RandomKey {
-  readonly seed: number;
-  readonly stream: number;
-  readonly step: number;
-  readonly draw: number;
-}
-
 /** `operand`: what a GEMM multiplies, FP32 (formats.md 1.6); `f32`: the whole decode; `bf16`: the same rounded, packed x2. */
 export type DecodeMode = 'operand' | 'f32' | 'bf16';
+const MODE_CODE: Record<DecodeMode, number> = { operand: 0, f32: 1, bf16: 2 };
 
-export declare function placeBytes(format: OperandFormat, rows: number, length: number): Readonly<Record<keyof Places, number>>;
-/** random: stochastic rounding instead of nearest even; E2M1 only. */
-export declare function quantizeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomKey): (Dispatch | Clear)[];
+const RECORD_BYTES = 32;
+/** Word of the record that holds the encode scale (shaders/lib/record.wgsl). */
+const ENCODE_WORD = 2;
+/** A block without end, for one factor a tensor. */
+const ENDLESS = 0x80000000;
+const NOTHING: Binding = { resource: 'nothing' };
+/** Word 0: what the next GEMM is multiplied by; word 1: the run's count of non-finite operand elements. */
+export const ALPHA: Binding = { resource: 'low:alpha' };
+/** Largest number of invocations of the amax kernel; each visits every n-th word. */
+const AMAX_INVOCATIONS = 4096;
+/** Integer operations an element costs, roughly: what the scheduler budgets. */
+const COST = { amax: 4, blockAmax: 10, blockScale: 400, quantize: 150, random: 100, dequantize: 60, hadamard: 300 } as const;
+
+interface Layout {
+  readonly rowWords: number;
+  readonly perWord: number;
+  /** Of scales, 0 without blocks: a word's, words of a row, words in total; blocks of a row. */
+  readonly scalesPerWord: number;
+  readonly scaleRowWords: number;
+  readonly scaleWords: number;
+  readonly blocks: number;
+}
+
+function layoutOf(format: OperandFormat, rows: number, length: number): Layout {
+  const size = packedSize(format, rows, length);
+  const bits = scaleBits(format);
+  return {
+    rowWords: size.codeRowWords, perWord: elementsPerWord(FORMATS[format.element]),
+    scalesPerWord: bits === 0 ? 0 : 32 / bits, scaleRowWords: size.scaleRowWords, scaleWords: size.scaleWords,
+    blocks: bits === 0 ? 0 : Math.ceil(length / format.block[1]),
+  };
+}
+
+/** Bytes of each buffer of [rows, length] in this format. */
+export function placeBytes(format: OperandFormat, rows: number, length: number): Readonly<Record<keyof Places, number>> {
+  const { scaleWords, scalesPerWord } = layoutOf(format, rows, length);
+  return { record: RECORD_BYTES, codes: 4 * packedSize(format, rows, length).codeWords, scales: 4 * scaleWords, multipliers: 4 * scaleWords * scalesPerWord };
+}
+
+/** amax and non-finite count of a stored tensor of `elements`, padding included, into a record that is clear. */
+export function amaxDispatch(data: Binding, sourceFormat: Source['sourceFormat'], elements: number, record: Binding): Dispatch {
+  const words = sourceFormat === 'bf16' ? elements / 2 : elements;
+  const visitors = Math.min(AMAX_INVOCATIONS, words);
+  return { kernel: 'amax', constants: { SRC_FMT: sourceFormat === 'bf16' ? 1 : 0 }, params: [words, visitors], bindings: [data, record], invocations: visitors, flops: COST.amax * elements };
+}
+
+/** The scales of a record whose amax is there. */
+export function tensorScaleDispatch(format: OperandFormat, record: Binding): Dispatch {
+  return { kernel: 'tensor_scale', constants: {}, params: [ruleCode(format), maxBits(format.element)], bindings: [record], invocations: 1, flops: 1 };
+}
+
+/** Block scales and codes of a source whose record is complete. random: stochastic rounding instead of nearest even; E2M1 only. */
+export function codeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomKey): (Dispatch | Clear)[] {
+  assert(!random || format.element === 'E2M1', `quantize: expected E2M1 for stochastic rounding, got ${format.element}`);
+  const { rows, length, transposed, sourceFormat } = source;
+  const layout = layoutOf(format, rows, length);
+  const elements = rows * length;
+  const read = [rows, length, stride(source.cols), sourceFormat === 'bf16' ? 1 : 0, transposed ? 1 : 0];
+  const [blockRows, blockCols] = layout.blocks > 0 ? format.block : [ENDLESS, ENDLESS];
+  const factorStride = layout.scalesPerWord * layout.scaleRowWords;
+  const { step, draw, seed, stream } = random ?? { step: 0, draw: 0, seed: 0, stream: 0 };
+  const codes: Dispatch = {
+    kernel: 'quantize', constants: {},
+    params: [
+      ...read, elementWord(format.element), layout.perWord, layout.rowWords, blockRows, blockCols, layout.blocks > 0 ? 0 : ENCODE_WORD, factorStride,
+      random ? 1 : 0, Math.ceil(length / 16), step, draw, seed, stream,
+    ],
+    bindings: [source.data, layout.blocks > 0 ? places.multipliers : places.record, places.codes],
+    invocations: rows * layout.rowWords, flops: (COST.quantize + (random ? COST.random : 0)) * elements,
+  };
+  if (layout.blocks === 0) return [codes];
+  return [
+    { clear: places.multipliers },
+    {
+      kernel: 'block_amax', constants: {}, params: [...read, blockRows, blockCols, layout.blocks, factorStride],
+      bindings: [source.data, places.multipliers], invocations: rows * layout.blocks, flops: COST.blockAmax * elements,
+    },
+    {
+      kernel: 'block_scales', constants: {},
+      params: [
+        ruleCode(format), maxBits(format.element), sourceFormat === 'bf16' ? maxBits('BF16') : bitsOf(F32_MAX),
+        layout.scaleWords, layout.scaleRowWords, layout.blocks, layout.scalesPerWord,
+      ],
+      bindings: [places.record, places.scales, places.multipliers], invocations: layout.scaleWords, flops: COST.blockScale * layout.scaleWords * layout.scalesPerWord,
+    },
+    codes,
+  ];
+}
+
+/** A whole tensor -> record, codes and scales. random: stochastic rounding instead of nearest even; E2M1 only. */
+export function quantizeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomKey): (Dispatch | Clear)[] {
+  return [
+    { clear: places.record },
+    amaxDispatch(source.data, source.sourceFormat, source.sourceRows * stride(source.cols), places.record),
+    tensorScaleDispatch(format, places.record),
+    ...codeCommands(source, format, places, random),
+  ];
+}
+
 /** Packed [rows, length] -> out [rows, length] in natural order, rows padded with zeros to whole quads. */
-export declare function dequantizeCommands(format: OperandFormat, rows: number, length: number, places: Omit<Places, 'multipliers'>, out: Binding, mode: DecodeMode): Dispatch[];
-/** Adds the record's non-finite count to the run's (`low:alpha` word 1): for tensors that no low GEMM reads. */
-export declare function countCommand(record: Binding): Dispatch;
+export function dequantizeCommands(format: OperandFormat, rows: number, length: number, places: Omit<Places, 'multipliers'>, out: Binding, mode: DecodeMode): Dispatch[] {
+  const { rowWords, perWord, blocks, scalesPerWord, scaleRowWords } = layoutOf(format, rows, length);
+  const quads = stride(length) / 4;
+  const [blockRows, blockCols] = blocks > 0 ? format.block : [ENDLESS, ENDLESS];
+  return [{
+    kernel: 'dequantize', constants: {},
+    params: [rows, length, quads, elementWord(format.element), (rowWords * perWord) / 4, ruleCode(format), blockRows, blockCols, scalesPerWord, scaleRowWords, MODE_CODE[mode]],
+    bindings: [places.codes, blocks > 0 ? places.scales : NOTHING, places.record, out], invocations: rows * quads, flops: COST.dequantize * rows * length,
+  }];
+}
+
+/** The random Hadamard transform of a BF16 tensor [tokens, cols] along its tokens -> out [cols, rhtLength(tokens)] BF16. */
+export function hadamardDispatch(data: Binding, tokens: number, cols: number, out: Binding): Dispatch {
+  const groups = rhtLength(tokens) / RHT_GROUP;
+  return { kernel: 'hadamard', constants: {}, params: [tokens, cols, stride(cols), groups], bindings: [data, out], invocations: cols * groups, flops: COST.hadamard * tokens * cols };
+}
+
+/** The tensor scales' product of a GEMM's operands, and their non-finite counts added to the run's; both are of one rule. */
+export function alphaDispatch(format: OperandFormat, recordA: Binding, recordB: Binding): Dispatch {
+  return { kernel: 'gemm_alpha', constants: {}, params: [ruleCode(format)], bindings: [recordA, recordB, ALPHA], invocations: 1, flops: 1 };
+}
+
+/** Whether a GEMM on operands of this format is multiplied by alpha. */
+export function hasAlpha(format: OperandFormat): boolean {
+  return SCALE_RULES[format.scale].perTensor;
+}
+
+/** Adds a record's non-finite count to the run's, in `low:alpha`: for tensors that no low GEMM reads. */
+export function countCommand(record: Binding): Dispatch {
+  return { kernel: 'gemm_alpha', constants: {}, params: [SCALE_RULES.none.code], bindings: [record, NOTHING, ALPHA], invocations: 1, flops: 1 };
+}

@@ -1,0 +1,65 @@
+// Codes of an operand [rows, length], contracted axis last, rows padded with zero codes: q = cast(fl(x * factor)), product
+// and rounding on bits, to nearest even or stochastically (E2M1). One invocation owns one word of eight or four codes;
+// runs after block_scales (or tensor_scale) on the same source. Source: formats.md 2, 2.8.
+// @import lib/exact_arith
+// @import lib/index
+// @import lib/philox
+// @import lib/source
+// @import lib/stochastic
+
+struct Params {
+  rows: u32, length: u32,
+  source_stride: u32,          // elements between rows of the source
+  source_bf16: u32, transposed: u32,
+  element: u32,                // lib/minifloat element_of
+  per_word: u32, row_words: u32,                 // codes a word, words of a row of codes
+  block_rows: u32, block_cols: u32,
+  factors_first: u32, factors_stride: u32,       // of row 0, and words between rows of blocks
+  stochastic: u32,
+  calls: u32,                  // ceil(length / 16): Philox calls of a row
+  step: u32, draw: u32, seed: u32, stream: u32,  // Philox counter and key
+  first_id: u32,               // lib/index: where a cut dispatch begins
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> source: array<u32>;           // FP32, or BF16 packed x2
+@group(0) @binding(2) var<storage, read> factors: array<u32>;          // FP32 bits: [block rows, factors_stride], or the tensor record
+@group(0) @binding(3) var<storage, read_write> codes: array<u32>;      // [rows, row_words]
+
+override WG: u32 = 64u;
+
+@compute @workgroup_size(WG)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  let id = params.first_id + linear_id(group, groups, local, WG);
+  if (id >= params.rows * params.row_words) { return; }
+  // Neighbouring invocations read neighbouring words of the source.
+  let transposed = params.transposed == 1u;
+  let r = select(id / params.row_words, id % params.rows, transposed);
+  let w = select(id % params.row_words, id / params.rows, transposed);
+  let first = params.per_word * w;
+  let count = select(0u, min(params.length - first, params.per_word), first < params.length);
+  let factor = factors[params.factors_first + (r / params.block_rows) * params.factors_stride + first / params.block_cols];
+  let f = element_of(params.element);
+  let width = 32u / params.per_word;
+  let advance = select(1u, params.source_stride, transposed);
+  var at = select(r * params.source_stride + first, first * params.source_stride + r, transposed);
+  // Element l of row r takes byte l & 15 of call r * calls + l / 16, little end first.
+  var random = vec4<u32>(0u);
+  if (params.stochastic == 1u) {
+    random = philox4x32(vec4<u32>(r * params.calls + (first >> 4u), params.step, params.draw, 0u), vec2<u32>(params.seed, params.stream));
+  }
+  var word = 0u;
+  for (var i = 0u; i < count; i += 1u) {
+    let scaled = mul_f32(source_bits(at, params.source_bf16), factor);
+    var code = 0u;
+    if (params.stochastic == 1u) {
+      let place = (first + i) & 15u;
+      code = encode_e2m1_stochastic(f, scaled, (random[place >> 2u] >> (8u * (place & 3u))) & 0xffu);
+    } else {
+      code = encode_minifloat(f, scaled, true);
+    }
+    word |= code << (width * i);
+    at += advance;
+  }
+  codes[r * params.row_words + w] = word;
+}
