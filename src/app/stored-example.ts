@@ -1,8 +1,15 @@
-/** The stored example as it lies beside the page: the probe of gpt2-mini and the model's config. Drawn before any worker runs. */
+/**
+ * The stored examples as they lie beside the page: probes of gpt2-mini, and the model's config. The first is drawn before
+ * any worker runs; those of other recipes follow, so that recipes can be compared at once.
+ */
 import { BendscopeError } from '../base/errors';
 import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
 import type { Gpt2Config } from '../models/gpt2';
 import type { StoredExample } from '../state';
+
+const FIRST_EXAMPLE = 'stored-probe.json';
+/** Every other `stored-probe-<recipe>.json` of public/. */
+export const OTHER_EXAMPLES: readonly string[] = [];
 
 /** config.json of our own build -> the graph's numbers. What users bring is checked by the worker (src/data/hf-config.ts). */
 export function builtInConfig(json: Readonly<Record<string, unknown>>, model: string): Gpt2Config {
@@ -27,8 +34,13 @@ async function fetchJson(url: string): Promise<unknown> {
 
 /** `base`: the page's address, ending in `/`. Throws E-NET-04. */
 export async function fetchStoredExample(base: string): Promise<StoredExample> {
-  const [record, config] = await Promise.all([fetchJson(`${base}stored-probe.json`), fetchJson(`${base}models/gpt2-mini/config.json`)]);
-  const probe = record as ProbeRecord;
-  if (probe.schema !== PROBE_SCHEMA) throw new BendscopeError('E-NET-04', `stored-probe.json: expected ${PROBE_SCHEMA}, got ${JSON.stringify(probe.schema)}`, 'Run npm run build again.');
-  return { config: builtInConfig(config as Readonly<Record<string, unknown>>, probe.provenance.modelName), record: probe };
+  const [record, config] = await Promise.all([fetchStoredRecord(base, FIRST_EXAMPLE), fetchJson(`${base}models/gpt2-mini/config.json`)]);
+  return { config: builtInConfig(config as Readonly<Record<string, unknown>>, record.provenance.modelName), record };
+}
+
+/** One of our own records. Throws E-NET-04. */
+export async function fetchStoredRecord(base: string, file: string): Promise<ProbeRecord> {
+  const record = (await fetchJson(`${base}${file}`)) as ProbeRecord;
+  if (record.schema !== PROBE_SCHEMA) throw new BendscopeError('E-NET-04', `${file}: expected ${PROBE_SCHEMA}, got ${JSON.stringify(record.schema)}`, 'Run npm run build again.');
+  return record;
 }

@@ -6,6 +6,7 @@ import { toPlainError } from '../base/errors';
 import type { WorkerApi } from '../bridge/protocol';
 import type { DocumentStore } from './document';
 import { notify, notifyError, type FactsStore } from './facts';
+import { shownNow, type Shown } from './shown';
 import type { ViewStore } from './view';
 
 export interface Stores {
@@ -20,6 +21,8 @@ export interface ActionContext extends Stores {
   /** The page's address, ending in `/`. */
   readonly base: string;
   readonly storage: Pick<Storage, 'getItem'> | null;
+  /** What the page shows now. */
+  shown(): Shown;
   /** The value, or null and a notice. */
   attempt<T>(run: () => Promise<T>): Promise<T | null>;
   /** True, and a notice with what is refused, while a measurement runs. */
@@ -30,6 +33,7 @@ export function createContext(stores: Stores, worker: ActionContext['worker'], b
   const { facts } = stores;
   return {
     ...stores, worker, base, storage,
+    shown: () => shownNow(stores),
     async attempt(run) {
       try {
         return await run();

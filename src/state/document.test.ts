@@ -10,13 +10,13 @@ const steps = ({ document }: Pick<ReturnType<typeof createPage>, 'document'>): n
 
 describe('the history', () => {
   it('undoes and redoes gesture by gesture and says which', () => {
-    const { document, facts, actions } = createPage();
+    const { document, shown, actions } = createPage();
     const formats = () => document.getState().plan?.formats;
     const before = formats();
     expect(undoLabel(document)).toBeNull();
     actions.setFormats(SITES, 'bf16');
     expect(undoLabel(document)).toBe('paint 2 cells to BF16');
-    expect(totalsOf(facts.getState(), document.getState().plan!)?.siteCount).toEqual({ bf16: 2, nvfp4: ALL_SITES.length - 2 });
+    expect(totalsOf(shown(), document.getState().plan!)?.siteCount).toMatchObject({ bf16: 2, nvfp4: ALL_SITES.length - 2 });
     actions.setLocked([SITES[0]], true);
     expect(undoLabel(document)).toBe('lock 1 cell');
     actions.rename('Mine');
@@ -63,7 +63,7 @@ describe('the history', () => {
 
 describe('locked cells', () => {
   it('stay under brush, baseline and frontier, and the page says how many', () => {
-    const { actions, document, facts } = createPage();
+    const { actions, document, facts, shown } = createPage();
     const formats = () => document.getState().plan!.formats;
     actions.setLocked([SITES[0]], true);
     actions.setFormats(SITES, 'bf16');
@@ -71,15 +71,15 @@ describe('locked cells', () => {
     expect(facts.getState().notices).toMatchObject([{ kind: 'info', message: '1 locked cell unchanged' }]);
     actions.applyBaseline('all-high');
     expect(ALL_SITES.filter((id) => formats()[id] !== 'bf16')).toEqual([SITES[0]]);
-    for (let i = 0; i < frontierOf(facts.getState(), document.getState().plan!)!.points.length; i++) expect(actions.planAtPoint(i)?.formats[SITES[0]]).toBe('nvfp4');
+    for (let i = 0; i < frontierOf(shown(), document.getState().plan!)!.points.length; i++) expect(actions.planAtPoint(i)?.formats[SITES[0]]).toBe('nvfp4');
     actions.setLocked([SITES[0]], false);
     actions.setFormats([SITES[0]], 'bf16');
     expect(formats()[SITES[0]]).toBe('bf16');
   });
 
   it('are all of a plan that the frontier depends on', () => {
-    const { actions, document, facts } = createPage();
-    const frontier = () => frontierOf(facts.getState(), document.getState().plan!);
+    const { actions, document, shown } = createPage();
+    const frontier = () => frontierOf(shown(), document.getState().plan!);
     const before = frontier();
     actions.setFormats([SITES[1]], 'bf16');
     expect(frontier()).toBe(before);

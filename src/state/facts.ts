@@ -1,25 +1,36 @@
 /**
  * Facts: what was measured and what the worker said. Only added to, never edited; plans refer to them by site id.
- * What a message of a run makes of the results is said in results.ts; here they are kept, put aside and brought back.
+ * Results are kept by text, and there by recipe with its switches, so that what is measured under one is never mixed with
+ * another and recipes can be compared; what a message of a run makes of them is said in results.ts.
  */
 import { createStore } from 'zustand/vanilla';
 import type { PlainError } from '../base/errors';
-import type { DataSpec, DeviceReport, OpenedData } from '../bridge/protocol';
+import type { DataSpec, DeviceReport, ExtraMeasures, OpenedData } from '../bridge/protocol';
 import type { ProbeRecord } from '../graph/probe-record';
+import { recipeOptions } from '../graph/recipes';
 import type { Graph } from '../graph/types';
-import type { PassScheme, PolicyOptions, SiteId } from '../graph/policy';
-import { NO_RESULTS, resultsOf, storedResults, type Results } from './results';
+import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
+import { memo } from './memo';
+import { NO_RESULTS, referenceOnly, storedResults, type Results } from './results';
+
+/** Where results stand: of which text, recipe and switches. */
+export interface ResultsKey {
+  readonly text: string;
+  readonly recipe: string;
+}
 
 export interface RunState {
   readonly kind: 'probe' | 'joint';
   readonly runId: string;
   readonly status: 'running' | 'paused';
   readonly phase: string;
+  /** The recipe that is measured, and where its results go: another one may be looked at meanwhile. */
+  readonly recipe: RecipeName;
+  readonly key: ResultsKey;
   readonly measuring: SiteId | null;
   readonly done: number;
   readonly total: number;
   readonly startedAtMs: number;
-  readonly plannedBytes: number | null;
 }
 
 export interface Notice {
@@ -31,24 +42,21 @@ export interface Notice {
   readonly hint: string;
 }
 
-/** `Results` are those under the chosen switches on the chosen text. */
-export interface FactsState extends Results {
+export interface FactsState {
   readonly graph: Graph | null;
   readonly modelName: string;
   readonly modelSha256: string;
   /** Null while the check runs. */
   readonly device: DeviceReport | null;
   readonly checking: boolean;
-  readonly recipe: PassScheme;
-  readonly options: PolicyOptions;
   readonly data: DataSpec;
   readonly openedData: OpenedData | null;
-  /** Results under other recipe switches or on other text, by resultsKey; switching back brings them back. */
-  readonly shelved: Readonly<Record<string, Results>>;
+  /** What a probe measures beside isolated cells. */
+  readonly extra: ExtraMeasures;
+  /** By text, then by recipe with its switches. */
+  readonly results: Readonly<Record<string, Readonly<Record<string, Results>>>>;
   readonly run: RunState | null;
   readonly lastRun: string;
-  /** Bytes a run on the chosen data will hold on the device; null until known. */
-  readonly plannedBytes: number | null;
   readonly notices: readonly Notice[];
 }
 
@@ -56,42 +64,58 @@ export const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequenc
 
 export function createFactsStore() {
   return createStore<FactsState>()(() => ({
-    graph: null, modelName: '', modelSha256: '', device: null, checking: true, recipe: 'nvfp4', options: {}, data: DEFAULT_DATA, openedData: null,
-    ...NO_RESULTS, shelved: {}, run: null, lastRun: '', plannedBytes: null, notices: [],
+    graph: null, modelName: '', modelSha256: '', device: null, checking: true, data: DEFAULT_DATA, openedData: null,
+    extra: { persistent: false, leaveOneOut: false }, results: {}, run: null, lastRun: '', notices: [],
   }));
 }
 export type FactsStore = ReturnType<typeof createFactsStore>;
 
-/** Opens a model's facts, with the stored example if there is one. */
-export function openFacts(store: FactsStore, graph: Graph, modelName: string, modelSha256: string, stored: ProbeRecord | null): void {
-  store.setState({
-    graph, modelName, modelSha256, ...(stored ? { ...storedResults(stored), recipe: stored.recipe, options: stored.options } : NO_RESULTS),
-    shelved: {}, plannedBytes: null,
-  });
+/** Opens a model's facts. */
+export function openFacts(store: FactsStore, graph: Graph, modelName: string, modelSha256: string): void {
+  store.setState({ graph, modelName, modelSha256, results: {} });
 }
 
-function resultsKey({ options, data }: Pick<FactsState, 'options' | 'data'>): string {
-  return JSON.stringify([options.weights1d === true, data]);
+// A text of one's own may be long, so its key is made once.
+const textKey = memo(({ source, text, batches, sequences, tokens, seed }: DataSpec) => JSON.stringify([source, text ?? '', batches, sequences, tokens, seed]), 4);
+const keyMemo = memo((data: DataSpec, recipe: RecipeName, options: PolicyOptions): ResultsKey => ({ text: textKey(data), recipe: JSON.stringify([recipe, recipeOptions(recipe, options)]) }), 16);
+
+export function resultsKey(data: DataSpec, recipe: RecipeName, options: PolicyOptions): ResultsKey {
+  return keyMemo(data, recipe, options);
 }
 
-/**
- * Changes recipe switches or text. An angle measured under other ones must not stand beside the new plan, so results
- * are put aside; the reference's own figures (floor, losses) do not depend on the switches and stay.
- */
-export function switchResults(store: FactsStore, change: Partial<Pick<FactsState, 'options' | 'data'>>): void {
+/** Which recipe and switches a key stands for. */
+export function recipeOfKey(recipe: string): readonly [RecipeName, PolicyOptions] {
+  return JSON.parse(recipe) as [RecipeName, PolicyOptions];
+}
+
+const freshMemo = memo((known: Readonly<Record<string, Results>> | undefined): Results => {
+  const other = Object.values(known ?? {}).find(({ floor }) => floor !== null);
+  return other ? referenceOnly(other) : NO_RESULTS;
+});
+
+/** The results under a key; where nothing was measured yet, what the same text's reference already says. */
+export function resultsUnder({ results }: Pick<FactsState, 'results'>, { text, recipe }: ResultsKey): Results {
+  return results[text]?.[recipe] ?? freshMemo(results[text]);
+}
+
+/** Changes the results under a key by one of the functions of results.ts. */
+export function changeResults(store: FactsStore, key: ResultsKey, change: (results: Results) => Partial<Results>): void {
   store.setState((s) => {
-    const key = resultsKey({ ...s, ...change });
-    if (key === resultsKey(s)) return change;
-    const { floor, referenceLoss, provenance } = s;
-    const isSameText = change.data === undefined || JSON.stringify(change.data) === JSON.stringify(s.data);
-    const fresh = isSameText ? { ...NO_RESULTS, floor, referenceLoss, provenance } : NO_RESULTS;
-    return { ...change, ...(s.shelved[key] ?? fresh), ...(isSameText ? {} : { plannedBytes: null }), shelved: { ...s.shelved, [resultsKey(s)]: resultsOf(s) } };
+    const before = resultsUnder(s, key);
+    return { results: { ...s.results, [key.text]: { ...s.results[key.text], [key.recipe]: { ...before, ...change(before) } } } };
   });
 }
 
-/** Changes the results by one of the functions of results.ts. */
-export function changeResults(store: FactsStore, change: (results: Results) => Partial<Results>): void {
-  store.setState((s) => change(s));
+/** The text of a stored example, as the page would ask for it. */
+export function storedData({ provenance: { batches, sequences, tokens, seed } }: ProbeRecord): DataSpec {
+  return { ...DEFAULT_DATA, batches, sequences, tokens, seed };
+}
+
+/** Adds a stored example of the open model, unless its recipe was measured here meanwhile. */
+export function addStored(store: FactsStore, record: ProbeRecord): void {
+  const { modelSha256, results } = store.getState();
+  const key = resultsKey(storedData(record), record.recipe, record.options);
+  if (record.provenance.modelSha256 === modelSha256 && results[key.text]?.[key.recipe] === undefined) changeResults(store, key, () => storedResults(record));
 }
 
 let noticeId = 0;

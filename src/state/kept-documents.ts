@@ -5,9 +5,11 @@
  */
 import { z } from 'zod';
 import { toPlainError } from '../base/errors';
-import { PASS_SCHEMES, type SiteId } from '../graph/policy';
+import { RECIPE_NAMES, type RecipeName, type SiteId } from '../graph/policy';
+import { recipeOptions } from '../graph/recipes';
 import { paintableSites } from '../graph/sites';
 import type { Graph } from '../graph/types';
+import { validateOptions } from '../graph/validate';
 import { HISTORY_STEPS, openDocument, type DocumentState, type DocumentStore } from './document';
 
 export const KEPT_MODELS = 5;
@@ -18,12 +20,25 @@ const ORDER_KEY = 'bendscope-documents/2';
 
 const orderSchema = z.array(z.string());
 
-/** What a saved document of this model must look like: every paintable site in a known format, nothing else locked. */
-function savedSchema(modelSha256: string, sites: ReadonlySet<SiteId>) {
-  const plan = z
-    .object({ name: z.string(), formats: z.record(z.string(), z.enum(['bf16', ...PASS_SCHEMES])), locked: z.record(z.string(), z.literal(true)), notes: z.string() })
-    .refine(({ formats, locked }) => [...sites].every((id) => Object.hasOwn(formats, id)) && [...Object.keys(formats), ...Object.keys(locked)].every((id) => sites.has(id)));
-  const state = z.object({ plan, modelSha256: z.literal(modelSha256), label: z.string() });
+const planSchema = z.object({ name: z.string(), formats: z.record(z.string(), z.enum(['bf16', ...RECIPE_NAMES])), locked: z.record(z.string(), z.literal(true)), notes: z.string() });
+const optionsSchema = z.unknown().transform((value) => validateOptions(value));
+
+/**
+ * What a saved document of this model must look like: every site that its recipe decides over in a known format, nothing
+ * else locked. Documents of the time before there were recipes name none: they are of NVFP4.
+ */
+function savedSchema(modelSha256: string, graph: Graph) {
+  const sites = (recipe: RecipeName): ReadonlySet<SiteId> => new Set(paintableSites(graph, recipe).map((site) => site.id));
+  const fits = (recipe: RecipeName, { formats, locked }: z.infer<typeof planSchema>): boolean => {
+    const known = sites(recipe);
+    return [...known].every((id) => Object.hasOwn(formats, id)) && [...Object.keys(formats), ...Object.keys(locked)].every((id) => known.has(id));
+  };
+  const left = z.partialRecord(z.enum(RECIPE_NAMES), z.object({ plan: planSchema, options: optionsSchema }));
+  const state = z
+    .object({ recipe: z.enum(RECIPE_NAMES).default('nvfp4'), options: optionsSchema, plan: planSchema, left: left.default({}), modelSha256: z.literal(modelSha256), label: z.string() })
+    .refine(({ recipe, plan }) => fits(recipe, plan))
+    .refine((saved) => RECIPE_NAMES.every((recipe) => saved.left[recipe] === undefined || fits(recipe, saved.left[recipe].plan)))
+    .transform((saved) => ({ ...saved, options: recipeOptions(saved.recipe, saved.options) }));
   return z.object({ present: state, past: z.array(state), future: z.array(state) });
 }
 
@@ -32,9 +47,9 @@ export function restoreDocument(store: DocumentStore, graph: Graph, modelSha256:
   try {
     const text = storage.getItem(DOCUMENT_KEY + modelSha256);
     if (text === null) return false;
-    const saved = savedSchema(modelSha256, new Set(paintableSites(graph).map((site) => site.id))).parse(JSON.parse(text));
-    openDocument(store, saved.present.plan, modelSha256);
-    store.setState({ label: saved.present.label });
+    const saved = savedSchema(modelSha256, graph).parse(JSON.parse(text));
+    const { recipe, options, plan, left, label } = saved.present;
+    openDocument(store, { recipe, options, plan, left }, modelSha256, label);
     store.temporal.setState({ pastStates: saved.past.slice(-HISTORY_STEPS), futureStates: saved.future });
     return true;
   } catch {

@@ -3,13 +3,15 @@
  * until the test ends it, so that a test can say what happens in between and what comes too late.
  */
 import type { DeviceReport, JointRequest, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
+import type { Ledger } from '../graph/ledger';
 import type { JointResult, Measured, NoiseFloor, ProbeRecord, Provenance } from '../graph/probe-record';
 import { gpt2Graph } from '../models/gpt2';
-import { createActions, createDocumentStore, createFactsStore, createViewStore, sitesOf } from '.';
+import { createActions, createDocumentStore, createFactsStore, createViewStore, shownNow, sitesOf } from '.';
 
 export const CONFIG = { model: 'tiny', layers: 2, width: 16, heads: 2, positions: 8, vocabulary: 32, eps: 1e-5 };
 export const GRAPH = gpt2Graph(CONFIG);
-export const ALL_SITES = sitesOf(GRAPH).map((site) => site.id);
+export const ALL_SITES = sitesOf(GRAPH, 'nvfp4').map((site) => site.id);
+export const ALL_OUTS = sitesOf(GRAPH, 'fp8-out').map((site) => site.id);
 export const SITES = ['h.0.mlp.c_fc:fprop', 'h.1.mlp.c_fc:fprop'] as const;
 export const MODEL = `sha256:${'a'.repeat(64)}`;
 const TOKENS = `sha256:${'c'.repeat(64)}`;
@@ -33,6 +35,7 @@ export const RECORD: ProbeRecord = {
   schema: 'bendscope-probe/1', recipe: 'nvfp4', options: {}, provenance: provenance('elsewhere'), referenceLoss: [3.5], floor: floor(0.1),
   sites: { [SITES[0]]: measured(1), [SITES[1]]: measured(2) }, joint: {},
 };
+export const LEDGER: Ledger = { weightBytes: 1, activationBytes: { BF16: 2 }, gradientBytes: 3, parameterGradientBytes: 4, scratchBytes: 5, totalBytes: 15 };
 export const READY: DeviceReport = { status: 'ready', error: null, device: 'here', isFallbackAdapter: false, checks: [], facts: {} };
 
 type WithoutRun<E> = E extends ProbeEvent ? Omit<E, 'runId'> : never;
@@ -64,7 +67,6 @@ export function createPage({ record = RECORD, storage = null, ...overrides }: Pa
       return Promise.resolve(source.kind === 'files' ? OTHER : { graph: GRAPH, modelName: 'tiny', modelSha256: MODEL });
     },
     openData: () => Promise.resolve({ dataName: 'book', tokensSha256: TOKENS, tokenCount: 9, firstWindow: 'Call me' }),
-    plannedBytes: () => Promise.resolve(64),
     runProbe: begin,
     verifyJointly: (request, onEvent) => begin(request, onEvent).then(() => jointOfAngle(request.planHash, 5)),
     pause: (runId) => Promise.resolve(void heard.push(`pause ${runId}`)),
@@ -77,6 +79,8 @@ export function createPage({ record = RECORD, storage = null, ...overrides }: Pa
   actions.openStored({ config: CONFIG, record });
   return {
     ...stores, actions, heard,
+    /** What the page shows. */
+    shown: () => shownNow(stores),
     /** The newest run the worker began. */
     run(): OpenRun {
       const newest = runs.at(-1);

@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { hashOfPlan, jointOf, provenanceOf, totalsOf } from '.';
-import { createPage, createRunningPage, floor, jointOfAngle, measured, MODEL, provenance, RECORD, settled, SITES } from './page-fixture';
+import { createPage, createRunningPage, floor, jointOfAngle, LEDGER, measured, MODEL, provenance, RECORD, settled, SITES } from './page-fixture';
 
-const STARTED = { kind: 'started', provenance: provenance('here'), plannedBytes: 64, resumedSites: 0 } as const;
+const STARTED = { kind: 'started', provenance: provenance('here'), allocated: LEDGER, resumedSites: 0 } as const;
 const FLOOR = { kind: 'floor', floor: floor(0.3), referenceLoss: [3.6] } as const;
 const site = (id: string, angleDeg: number) => ({ kind: 'site', site: id, result: measured(angleDeg), done: 1, total: 2 }) as const;
 const tan2 = (deg: number): number => Math.tan((deg * Math.PI) / 180) ** 2;
@@ -17,50 +17,50 @@ function pageWithJoint() {
   probe.actions.applyBaseline('all-high');
   probe.actions.setFormats(SITES, 'nvfp4');
   const plan = probe.document.getState().plan!;
-  const hash = hashOfPlan(probe.facts.getState(), plan)!;
+  const hash = hashOfPlan(probe.shown(), plan)!;
   return { plan, hash, record: { ...RECORD, joint: { [hash]: jointOfAngle(hash, 2.2), 'sha256:another': jointOfAngle('sha256:another', 7) } } };
 }
 
 describe('results', () => {
   it('never stand beside switches or text they were not measured with, and come back with them', async () => {
-    const { facts, actions } = createPage();
-    actions.setOptions({ weights1d: true });
-    expect(facts.getState()).toMatchObject({ sites: {}, options: { weights1d: true }, floor: RECORD.floor, referenceLoss: [3.5] });
-    actions.setOptions({});
-    expect(facts.getState().sites).toEqual(RECORD.sites);
-    const { data } = facts.getState();
+    const { shown, actions } = createPage();
+    actions.setRecipe('nvfp4', { weights1d: true });
+    expect(shown()).toMatchObject({ sites: {}, options: { weights1d: true }, floor: RECORD.floor, referenceLoss: [3.5] });
+    actions.setRecipe('nvfp4', {});
+    expect(shown().sites).toEqual(RECORD.sites);
+    const { data } = shown();
     expect(await actions.setData({ ...data, seed: data.seed + 1 })).toBe(true);
-    expect(facts.getState()).toMatchObject({ sites: {}, floor: null, referenceLoss: [], provenance: null, openedData: { tokenCount: 9 } });
+    expect(shown()).toMatchObject({ sites: {}, floor: null, referenceLoss: [], provenance: null, openedData: { tokenCount: 9 } });
     expect(await actions.setData(data)).toBe(true);
-    expect(facts.getState()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
+    expect(shown()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
   });
 
   it('replace the stored example cell by cell, and a file says so while both are there', async () => {
-    const { facts, actions, run } = await createRunningPage();
+    const { shown, actions, run } = await createRunningPage();
     run().say(STARTED);
     run().say(FLOOR);
-    expect(facts.getState()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
-    expect(provenanceOf(facts.getState())?.device).toBe('elsewhere');
+    expect(shown()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
+    expect(provenanceOf(shown())?.device).toBe('elsewhere');
     run().say(site(SITES[0], 1.5));
-    expect(facts.getState().sites).toEqual({ [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) });
-    expect([...facts.getState().measuredHere]).toEqual([SITES[0]]);
+    expect(shown().sites).toEqual({ [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) });
+    expect([...shown().measuredHere]).toEqual([SITES[0]]);
     const mixed = 'mixed: 1 of 2 cells on here; the others, measured earlier, on elsewhere';
-    expect(provenanceOf(facts.getState())?.device).toBe(mixed);
+    expect(provenanceOf(shown())?.device).toBe(mixed);
     expect(JSON.parse(actions.exportAllocation()!)).toMatchObject({ measuredOn: { device: mixed } });
     expect(JSON.parse(actions.exportProbe()!)).toMatchObject({ provenance: { device: mixed }, sites: { [SITES[0]]: { angleDeg: 1.5 } } });
     run().say(site(SITES[1], 2.5));
-    expect(provenanceOf(facts.getState())).toEqual(provenance('here'));
-    expect(facts.getState().referenceLoss).toEqual([3.6]);
+    expect(provenanceOf(shown())).toEqual(provenance('here'));
+    expect(shown().referenceLoss).toEqual([3.6]);
   });
 });
 
 describe('the floor of a prediction', () => {
   it('is that of the stored cells until the first cell of this device, then that of this device', async () => {
     const { record } = pageWithJoint();
-    const { facts, document, actions, run } = await createRunningPage({ record });
+    const { shown, document, actions, run } = await createRunningPage({ record });
     actions.applyBaseline('all-high');
     actions.setFormats(SITES, 'nvfp4');
-    const predicted = (): number => tan2(totalsOf(facts.getState(), document.getState().plan!)!.predictedDeg!);
+    const predicted = (): number => tan2(totalsOf(shown(), document.getState().plan!)!.predictedDeg!);
     const stored = tan2(1) + tan2(2) + tan2(0.1);
     expect(predicted()).toBeCloseTo(stored, 12);
     run().say(STARTED);
@@ -74,16 +74,16 @@ describe('the floor of a prediction', () => {
 describe('joint measurements', () => {
   it('of the stored example are shown and exported only beside its own cells', async () => {
     const { plan, hash, record } = pageWithJoint();
-    const { facts, document, actions, run } = await createRunningPage({ record });
+    const { shown, document, actions, run } = await createRunningPage({ record });
     actions.commitPlan(plan, 'test');
     const files = () => ({ allocation: JSON.parse(actions.exportAllocation()!) as { totals: { measuredDeg: number | null } }, probe: JSON.parse(actions.exportProbe()!) as { joint: object } });
-    expect(jointOf(facts.getState(), plan)).toEqual(record.joint[hash]);
+    expect(jointOf(shown(), plan)).toEqual(record.joint[hash]);
     expect(files()).toMatchObject({ allocation: { totals: { measuredDeg: 2.2 }, measuredOn: { device: 'elsewhere' } }, probe: { joint: record.joint } });
     run().say(STARTED);
     run().say(FLOOR);
-    expect(jointOf(facts.getState(), plan)).toEqual(record.joint[hash]);
+    expect(jointOf(shown(), plan)).toEqual(record.joint[hash]);
     run().say(site(SITES[0], 1.5));
-    expect(jointOf(facts.getState(), plan)).toBeNull();
+    expect(jointOf(shown(), plan)).toBeNull();
     expect(files()).toMatchObject({ allocation: { totals: { measuredDeg: null } }, probe: { joint: {} } });
     expect(Object.keys(files().probe.joint)).toEqual([]);
     expect(document.getState().plan).toBe(plan);
@@ -91,7 +91,7 @@ describe('joint measurements', () => {
 
   it('made here end the stored ones and are said to be of this device', async () => {
     const { plan, hash, record } = pageWithJoint();
-    const { facts, actions, run, heard } = createPage({ record });
+    const { shown, actions, run, heard } = createPage({ record });
     await actions.checkDevice();
     actions.commitPlan(plan, 'test');
     const ended = actions.verifyJointly();
@@ -101,8 +101,8 @@ describe('joint measurements', () => {
     for (const event of [STARTED, FLOOR, { kind: 'joint', joint: jointOfAngle(hash, 2.4) }, { kind: 'finished' }] as const) run().say(event);
     run().end();
     await ended;
-    expect(jointOf(facts.getState(), plan)?.result).toMatchObject({ angleDeg: 2.4 });
-    expect(facts.getState()).toMatchObject({ floor: RECORD.floor, sites: RECORD.sites });
+    expect(jointOf(shown(), plan)?.result).toMatchObject({ angleDeg: 2.4 });
+    expect(shown()).toMatchObject({ floor: RECORD.floor, sites: RECORD.sites });
     const device = 'mixed: joint measurements on here; all cells, measured earlier, on elsewhere';
     expect(JSON.parse(actions.exportAllocation()!)).toMatchObject({ totals: { measuredDeg: 2.4 }, measuredOn: { device } });
     const probe = JSON.parse(actions.exportProbe()!) as { joint: object };
@@ -116,20 +116,20 @@ describe('joint measurements', () => {
 
 it('cells of a device that was replaced count as stored, with its name, until they are measured anew', async () => {
   const { record, plan, hash } = pageWithJoint();
-  const { facts, actions, run, ended } = await createRunningPage({ record });
+  const { shown, actions, run, ended } = await createRunningPage({ record });
   for (const event of [STARTED, FLOOR, site(SITES[0], 1.5), site(SITES[1], 2.5), { kind: 'joint', joint: jointOfAngle(hash, 2.9) }, { kind: 'finished' }] as const) run().say(event);
   run().end();
   await ended;
   void actions.runProbe();
   await settled();
   run().say({ ...STARTED, provenance: provenance('spare') });
-  expect(facts.getState()).toMatchObject({ storedProvenance: { device: 'here' }, sites: { [SITES[0]]: { angleDeg: 1.5 } } });
-  expect(facts.getState().measuredHere.size).toBe(0);
-  expect(jointOf(facts.getState(), plan)?.result).toMatchObject({ angleDeg: 2.9 });
-  expect(Object.keys(facts.getState().joint)).toEqual([hash]);
+  expect(shown()).toMatchObject({ storedProvenance: { device: 'here' }, sites: { [SITES[0]]: { angleDeg: 1.5 } } });
+  expect(shown().measuredHere.size).toBe(0);
+  expect(jointOf(shown(), plan)?.result).toMatchObject({ angleDeg: 2.9 });
+  expect(Object.keys(shown().joint)).toEqual([hash]);
   run().say({ ...FLOOR, floor: floor(0.5) });
   run().say(site(SITES[0], 1.7));
-  expect(jointOf(facts.getState(), plan)).toBeNull();
-  expect(provenanceOf(facts.getState())?.device).toBe('mixed: 1 of 2 cells on spare; the others, measured earlier, on here');
-  expect(facts.getState().floor).toEqual(floor(0.5));
+  expect(jointOf(shown(), plan)).toBeNull();
+  expect(provenanceOf(shown())?.device).toBe('mixed: 1 of 2 cells on spare; the others, measured earlier, on here');
+  expect(shown().floor).toEqual(floor(0.5));
 });

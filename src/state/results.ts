@@ -1,9 +1,10 @@
 /**
- * Results: all that was measured under one set of recipe switches on one text, as one immutable value; pure functions
+ * Results: all that was measured of one recipe under one set of switches on one text, as one immutable value; pure functions
  * say what each message of a run makes of it. Two devices meet here: the stored example (or an earlier device) and this
  * one. Angles of the two differ in their last digits, so what stands side by side must be known to stand on one device,
  * or be labelled as mixed (method.md 7; ux.md 6.6).
  */
+import type { Ledger } from '../graph/ledger';
 import type { JointResult, NoiseFloor, ProbeRecord, Provenance, SiteResult } from '../graph/probe-record';
 import type { SiteId } from '../graph/policy';
 
@@ -18,6 +19,9 @@ export interface Results {
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
   /** The sites measured on this device; the others are stored ones. */
   readonly measuredHere: ReadonlySet<SiteId>;
+  /** By site: everything low except it. Show them through `leaveOneOutShown`. */
+  readonly leaveOneOut: Readonly<Record<SiteId, SiteResult>>;
+  readonly leaveOneOutHere: ReadonlySet<SiteId>;
   /** Joint results by plan hash; `jointHere` are those measured on this device. Show them through `jointsShown`. */
   readonly joint: Readonly<Record<string, JointResult>>;
   readonly jointHere: ReadonlySet<string>;
@@ -33,19 +37,22 @@ export interface Results {
   readonly storedProvenance: Provenance | null;
   /** Null until a run has started here. */
   readonly here: Here | null;
+  /** Bytes that the newest probe here really held on the device. */
+  readonly allocated: Ledger | null;
 }
 
 export const NO_RESULTS: Results = {
-  sites: {}, measuredHere: new Set(), joint: {}, jointHere: new Set(), floor: null, referenceLoss: [], provenance: null, storedProvenance: null, here: null,
+  sites: {}, measuredHere: new Set(), leaveOneOut: {}, leaveOneOutHere: new Set(), joint: {}, jointHere: new Set(), floor: null, referenceLoss: [],
+  provenance: null, storedProvenance: null, here: null, allocated: null,
 };
 
-export function storedResults({ sites, joint, floor, referenceLoss, provenance }: ProbeRecord): Results {
-  return { ...NO_RESULTS, sites, joint, floor, referenceLoss, provenance, storedProvenance: provenance };
+export function storedResults({ sites, leaveOneOut = {}, joint, floor, referenceLoss, provenance }: ProbeRecord): Results {
+  return { ...NO_RESULTS, sites, leaveOneOut, joint, floor, referenceLoss, provenance, storedProvenance: provenance };
 }
 
-/** Only the results out of a larger state. */
-export function resultsOf({ sites, measuredHere, joint, jointHere, floor, referenceLoss, provenance, storedProvenance, here }: Results): Results {
-  return { sites, measuredHere, joint, jointHere, floor, referenceLoss, provenance, storedProvenance, here };
+/** What results of another recipe on the same text already say: the reference is the same, so its floor and losses are. */
+export function referenceOnly({ floor, referenceLoss, provenance }: Results): Results {
+  return { ...NO_RESULTS, floor, referenceLoss, provenance };
 }
 
 /** Cells are shown, and none of them is of this device. */
@@ -60,14 +67,17 @@ function shown(here: Here | null): Partial<Results> {
 
 /** A run began. If it runs on another device than the last one, what was measured so far counts as stored from now on. */
 export function runStarted(results: Results, provenance: Provenance): Partial<Results> {
-  const { here, measuredHere, jointHere } = results;
+  const { here, measuredHere, leaveOneOutHere, jointHere } = results;
   const isOtherDevice = here !== null && here.provenance.device !== provenance.device;
   if (!isOtherDevice) return { here: { floor: here?.floor ?? null, referenceLoss: here?.referenceLoss ?? [], provenance } };
   const fresh: Here = { provenance, floor: null, referenceLoss: [] };
-  if (measuredHere.size + jointHere.size === 0) return { here: fresh };
+  if (measuredHere.size + leaveOneOutHere.size + jointHere.size === 0) return { here: fresh };
   const joint = jointsShown(results);
   const before = originOf(results, joint);
-  return { here: fresh, measuredHere: new Set(), jointHere: new Set(), joint, provenance: before, storedProvenance: before };
+  return {
+    here: fresh, measuredHere: new Set(), leaveOneOutHere: new Set(), jointHere: new Set(), joint, leaveOneOut: leaveOneOutShown(results),
+    provenance: before, storedProvenance: before,
+  };
 }
 
 export function floorMeasured(results: Results, floor: NoiseFloor, referenceLoss: readonly number[]): Partial<Results> {
@@ -85,10 +95,24 @@ export function jointMeasured({ joint, jointHere }: Results, result: JointResult
   return { joint: { ...joint, [result.planHash]: result }, jointHere: new Set([...jointHere, result.planHash]) };
 }
 
+/** One cell left out of everything low, on this device. */
+export function leaveOneOutMeasured({ leaveOneOut, leaveOneOutHere }: Results, site: SiteId, result: SiteResult): Partial<Results> {
+  return { leaveOneOut: { ...leaveOneOut, [site]: result }, leaveOneOutHere: new Set([...leaveOneOutHere, site]) };
+}
+
+type Places = Pick<Results, 'measuredHere' | 'leaveOneOutHere' | 'jointHere'>;
+const isNothingHere = ({ measuredHere, leaveOneOutHere, jointHere }: Places): boolean => measuredHere.size + leaveOneOutHere.size + jointHere.size === 0;
+
 /** The joint results that may stand beside the cells: stored ones only while nothing at all was measured here. */
-export function jointsShown({ joint, jointHere, measuredHere }: Pick<Results, 'joint' | 'jointHere' | 'measuredHere'>): Results['joint'] {
-  if (jointHere.size === 0 && measuredHere.size === 0) return joint;
-  return Object.fromEntries(Object.entries(joint).filter(([hash]) => jointHere.has(hash)));
+export function jointsShown(results: Places & Pick<Results, 'joint'>): Results['joint'] {
+  const { joint, jointHere } = results;
+  return isNothingHere(results) ? joint : Object.fromEntries(Object.entries(joint).filter(([hash]) => jointHere.has(hash)));
+}
+
+/** The same of the cells left out of everything low: they are read against a joint result. */
+export function leaveOneOutShown(results: Places & Pick<Results, 'leaveOneOut'>): Results['leaveOneOut'] {
+  const { leaveOneOut, leaveOneOutHere } = results;
+  return isNothingHere(results) ? leaveOneOut : Object.fromEntries(Object.entries(leaveOneOut).filter(([id]) => leaveOneOutHere.has(id)));
 }
 
 /** Where these cells and joints were measured; of a mixture the device says so, for a file must not claim one device for all. */

@@ -4,7 +4,7 @@
  */
 import { planPolicy, type Plan } from '../allocate/plan';
 import { toPlainError, type BendscopeError } from '../base/errors';
-import type { WorkerApi } from '../bridge/protocol';
+import type { ExtraMeasures, WorkerApi } from '../bridge/protocol';
 import { coarseOrder } from '../graph/coarse-order';
 import type { SiteId } from '../graph/policy';
 import type { ActionContext } from './context';
@@ -14,7 +14,7 @@ import { hashOfPlan, sitesOf } from './selectors';
 import type { WorkerModel } from './worker-model';
 
 export function createRunActions(context: ActionContext, model: WorkerModel) {
-  const { document, facts, worker, base, attempt, refusedByRun } = context;
+  const { document, facts, worker, base, shown, attempt, refusedByRun } = context;
   const onEvent = createRunEvents(facts);
   let runs = 0;
   /** The run that the worker knows of; one that still waits for model and text is the page's alone. */
@@ -35,7 +35,8 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     }
     runs += 1;
     const runId = `${kind}-${Date.now()}-${runs}`;
-    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', measuring: null, done: 0, total, startedAtMs: Date.now(), plannedBytes: null } });
+    const { recipe, key } = shown();
+    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', recipe, key, measuring: null, done: 0, total, startedAtMs: Date.now() } });
     return runId;
   };
 
@@ -80,27 +81,31 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
       notifyError(facts, plain);
     },
 
-    /** Measures all sites (or some: retry), coarse order first; measured ones come back from the store. */
+    /** Measures all sites (or some: retry) of the recipe shown, coarse order first; measured ones come back from the store. */
     async runProbe(only?: readonly SiteId[]): Promise<void> {
-      const { graph, modelSha256, recipe, options, data } = facts.getState();
+      const { graph, modelSha256, recipe, options, data, extra } = shown();
       if (!graph) return;
-      const sites = only ?? coarseOrder(graph);
+      const sites = only ?? coarseOrder(graph, recipe);
       await runOnce(
         'probe',
-        sites.length,
+        sites.length * (extra.leaveOneOut ? 2 : 1),
         async (api) => facts.setState({ openedData: await api.openData(data) }),
-        (api, runId) => api.runProbe({ runId, modelSha256, recipe, options, sites, data }, onEvent),
+        (api, runId) => api.runProbe({ runId, modelSha256, recipe, options, extra, sites, data }, onEvent),
       );
+    },
+    /** What the next probe measures beside isolated cells. */
+    setExtra(extra: ExtraMeasures): void {
+      facts.setState({ extra });
     },
 
     /** Measures a plan as a whole, by default the one in hand. */
     async verifyJointly(target?: Plan): Promise<void> {
-      const { graph, modelSha256, options, data } = facts.getState();
+      const { graph, modelSha256, recipe, options, data } = shown();
       const plan = target ?? document.getState().plan;
-      const planHash = plan ? hashOfPlan(facts.getState(), plan) : null;
+      const planHash = plan ? hashOfPlan(shown(), plan) : null;
       if (!graph || !plan || planHash === null) return;
-      const policy = planPolicy(plan.formats, sitesOf(graph), options);
-      await runOnce('joint', 1, () => Promise.resolve(), (api, runId) => api.verifyJointly({ runId, modelSha256, policy, planHash, data }, onEvent));
+      const policy = planPolicy(plan.formats, sitesOf(graph, recipe), options);
+      await runOnce('joint', 1, () => Promise.resolve(), (api, runId) => api.verifyJointly({ runId, modelSha256, recipe, policy, planHash, data }, onEvent));
     },
 
     async pause(): Promise<void> {

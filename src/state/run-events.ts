@@ -5,7 +5,7 @@
 import type { PlainError } from '../base/errors';
 import type { ProbeEvent } from '../bridge/protocol';
 import { changeResults, notify, notifyError, type FactsStore, type RunState } from './facts';
-import { floorMeasured, jointMeasured, runStarted, siteMeasured } from './results';
+import { floorMeasured, jointMeasured, leaveOneOutMeasured, runStarted, siteMeasured } from './results';
 import { plural } from './words';
 
 export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void {
@@ -16,25 +16,28 @@ export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void 
     const update = (part: Partial<RunState>): void => facts.setState({ run: { ...run, ...part } });
     switch (event.kind) {
       case 'started':
-        changeResults(facts, (results) => runStarted(results, event.provenance));
-        facts.setState({ plannedBytes: event.plannedBytes });
-        update({ plannedBytes: event.plannedBytes, done: 0, ...(event.resumedSites > 0 ? { phase: `${plural(event.resumedSites, 'cell')} kept from before` } : {}) });
+        changeResults(facts, run.key, (results) => ({ ...runStarted(results, event.provenance), ...(run.kind === 'probe' ? { allocated: event.allocated } : {}) }));
+        update({ done: 0, ...(event.resumedSites > 0 ? { phase: `${plural(event.resumedSites, 'cell')} kept from before` } : {}) });
         break;
       case 'phase':
         update({ phase: event.text, measuring: null });
         break;
       case 'floor':
-        changeResults(facts, (results) => floorMeasured(results, event.floor, event.referenceLoss));
+        changeResults(facts, run.key, (results) => floorMeasured(results, event.floor, event.referenceLoss));
         break;
       case 'measuring':
         update({ measuring: event.site, phase: `measuring ${event.site}` });
         break;
       case 'site':
-        changeResults(facts, (results) => siteMeasured(results, event.site, event.result));
+        changeResults(facts, run.key, (results) => siteMeasured(results, event.site, event.result));
+        update({ done: event.done, total: event.total, measuring: null });
+        break;
+      case 'leave-one-out':
+        changeResults(facts, run.key, (results) => leaveOneOutMeasured(results, event.site, event.result));
         update({ done: event.done, total: event.total, measuring: null });
         break;
       case 'joint':
-        changeResults(facts, (results) => jointMeasured(results, event.joint));
+        changeResults(facts, run.key, (results) => jointMeasured(results, event.joint));
         break;
       case 'paused':
         update({ status: 'paused' });

@@ -5,15 +5,16 @@
 import { describe, expect, it } from 'vitest';
 import { BendscopeError } from '../base/errors';
 import type { ProbeEvent } from '../bridge/protocol';
-import { ALL_SITES, CONFIG, createPage, createRunningPage, FILES, floor, GRAPH, jointOfAngle, measured, MODEL, OTHER, provenance, READY, RECORD, settled, SITES, type OpenRun } from './page-fixture';
+import { ALL_SITES, CONFIG, createPage, createRunningPage, FILES, floor, GRAPH, jointOfAngle, LEDGER, measured, MODEL, OTHER, provenance, READY, RECORD, settled, SITES, type OpenRun } from './page-fixture';
 
 const ERROR = { name: 'E-GPU-02', message: 'the device was lost', hint: 'again' };
 const LATE: readonly Parameters<OpenRun['say']>[0][] = [
-  { kind: 'started', provenance: provenance('late'), plannedBytes: 1, resumedSites: 3 },
+  { kind: 'started', provenance: provenance('late'), allocated: LEDGER, resumedSites: 3 },
   { kind: 'phase', text: 'late' },
   { kind: 'floor', floor: floor(9), referenceLoss: [9] },
   { kind: 'measuring', site: SITES[0] },
   { kind: 'site', site: SITES[0], result: measured(80), done: 1, total: 1 },
+  { kind: 'leave-one-out', site: SITES[0], result: measured(70), done: 1, total: 1 },
   { kind: 'joint', joint: jointOfAngle('sha256:late', 80) },
   { kind: 'paused' },
   { kind: 'warning', error: ERROR },
@@ -23,7 +24,7 @@ const LATE: readonly Parameters<OpenRun['say']>[0][] = [
   { kind: 'finished' },
 ];
 /** Fails to compile when the protocol gets an event that is not tried here. */
-const KINDS: Record<ProbeEvent['kind'], true> = { started: true, phase: true, floor: true, site: true, measuring: true, joint: true, paused: true, stopped: true, finished: true, warning: true, device: true, failed: true };
+const KINDS: Record<ProbeEvent['kind'], true> = { started: true, phase: true, floor: true, site: true, 'leave-one-out': true, measuring: true, joint: true, paused: true, stopped: true, finished: true, warning: true, device: true, failed: true };
 
 describe('a run', () => {
   it('asks for the cells in coarse order, of the model that the page shows', async () => {
@@ -37,8 +38,8 @@ describe('a run', () => {
 
   it('shows what it does, pauses, goes on, and ends', async () => {
     const { facts, actions, run, ended, heard } = await createRunningPage();
-    run().say({ kind: 'started', provenance: provenance('here'), plannedBytes: 64, resumedSites: 2 });
-    expect(facts.getState().run).toMatchObject({ phase: '2 cells kept from before', done: 0, total: 24, status: 'running', plannedBytes: 64 });
+    run().say({ kind: 'started', provenance: provenance('here'), allocated: LEDGER, resumedSites: 2 });
+    expect(facts.getState().run).toMatchObject({ phase: '2 cells kept from before', done: 0, total: 24, status: 'running' });
     run().say({ kind: 'measuring', site: SITES[1] });
     expect(facts.getState().run).toMatchObject({ measuring: SITES[1], phase: `measuring ${SITES[1]}` });
     await actions.pause();
@@ -71,14 +72,14 @@ describe('a run', () => {
   });
 
   it('that failed keeps every cell and says why, once', async () => {
-    const { facts, document, run, ended } = await createRunningPage();
-    run().say({ kind: 'started', provenance: provenance('here'), plannedBytes: 64, resumedSites: 0 });
+    const { facts, shown, document, run, ended } = await createRunningPage();
+    run().say({ kind: 'started', provenance: provenance('here'), allocated: LEDGER, resumedSites: 0 });
     run().say({ kind: 'site', site: SITES[0], result: measured(1.5), done: 1, total: 24 });
     const plan = document.getState().plan;
     run().say({ kind: 'failed', error: ERROR });
     run().fail(new BendscopeError(ERROR.name, ERROR.message, ERROR.hint));
     await ended;
-    expect(facts.getState()).toMatchObject({ run: null, lastRun: 'stopped by E-GPU-02', sites: { [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) }, notices: [{ kind: 'error', name: 'E-GPU-02' }] });
+    expect(shown()).toMatchObject({ run: null, lastRun: 'stopped by E-GPU-02', sites: { [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) }, notices: [{ kind: 'error', name: 'E-GPU-02' }] });
     expect(facts.getState().notices).toHaveLength(1);
     // What was being measured, what is kept, and the driver's own words behind the advice.
     expect(facts.getState().notices[0]?.message).toBe('The GPU stopped answering while opening model and text. 1 cell of this run is kept.');
@@ -87,7 +88,7 @@ describe('a run', () => {
   });
 
   it('that the worker takes down with it costs no cell and no plan', async () => {
-    const { facts, document, actions, run, ended } = await createRunningPage();
+    const { facts, shown, document, actions, run, ended } = await createRunningPage();
     run().say({ kind: 'site', site: SITES[0], result: measured(1.5), done: 1, total: 24 });
     const plan = document.getState().plan;
     const died = new BendscopeError('E-WRK-01', 'stopped', 'Run again.');
@@ -95,7 +96,7 @@ describe('a run', () => {
     run().say({ kind: 'site', site: SITES[1], result: measured(80), done: 2, total: 24 });
     run().fail(died);
     await ended;
-    expect(facts.getState()).toMatchObject({ run: null, lastRun: 'stopped by E-WRK-01', sites: { [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) }, device: { status: 'absent', error: { name: 'E-WRK-01' } } });
+    expect(shown()).toMatchObject({ run: null, lastRun: 'stopped by E-WRK-01', sites: { [SITES[0]]: measured(1.5), [SITES[1]]: measured(2) }, device: { status: 'absent', error: { name: 'E-WRK-01' } } });
     expect(facts.getState().notices).toMatchObject([{ name: 'E-WRK-01' }]);
     expect(document.getState().plan).toBe(plan);
   });
@@ -171,13 +172,13 @@ describe('no run starts', () => {
     expect(other.facts.getState().run).toBeNull();
     give();
     expect(await opened).toBe(true);
-    expect(other.facts.getState()).toMatchObject({ modelName: 'other', sites: {} });
+    expect(other.shown()).toMatchObject({ modelName: 'other', sites: {} });
     expect(other.heard).toEqual([]);
   });
 });
 
 describe('while a run is going', () => {
-  it('nothing is switched under it: model, text, recipe, link, device', async () => {
+  it('nothing is switched under it: model, text, link, device', async () => {
     const { actions, figures, facts, document, heard } = await createRunningPage();
     const link = new URL(actions.shareUrl()!).hash.replace('s=3', 's=4');
     const { plan } = document.getState();
@@ -185,7 +186,7 @@ describe('while a run is going', () => {
     const calls = heard.length;
     const attempts: readonly (() => unknown)[] = [
       () => actions.openModel(FILES), () => actions.setData({ ...facts.getState().data, seed: 99 }), () => actions.openLink(link),
-      () => actions.setOptions({ weights1d: true }), () => actions.checkDevice(), () => actions.openStored({ config: CONFIG, record: RECORD }),
+      () => actions.checkDevice(), () => actions.openStored({ config: CONFIG, record: RECORD }),
     ];
     for (const attempt of attempts) {
       expect(await attempt()).not.toBe(true);
@@ -201,7 +202,7 @@ describe('while a run is going', () => {
     let give = (): void => undefined;
     let asked = 0;
     const text = { dataName: 'book', tokensSha256: 'sha256:u', tokenCount: 9, firstWindow: '' };
-    const { actions, facts, run } = createPage({ openData: () => (asked++ === 0 ? new Promise((resolve) => (give = () => resolve(text))) : Promise.resolve(text)) });
+    const { actions, facts, shown, run } = createPage({ openData: () => (asked++ === 0 ? new Promise((resolve) => (give = () => resolve(text))) : Promise.resolve(text)) });
     await actions.checkDevice();
     const { data } = facts.getState();
     const switched = actions.setData({ ...data, seed: 99 });
@@ -210,7 +211,7 @@ describe('while a run is going', () => {
     await settled();
     give();
     expect(await switched).toBe(false);
-    expect(facts.getState()).toMatchObject({ data, sites: RECORD.sites });
+    expect(shown()).toMatchObject({ data, sites: RECORD.sites });
     expect(run().request.data).toEqual(data);
   });
 

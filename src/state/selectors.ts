@@ -1,95 +1,120 @@
 /**
- * What follows from document and facts, computed once per change: totals, prediction, frontier, plan hash, baselines.
- * Memo by identity of the inputs, because a drag asks many times a second.
+ * What follows from facts and plan: totals, predictions, frontiers, hashes, baselines. Pure functions of the allocator;
+ * memo by identity of the inputs.
  */
-import { formatOf, passSites, planTotals, type Evidence, type PassSite, type PlanTotals } from '../allocate/cost';
+import { costedSites, formatOf, planTotals, type CostedSite, type Evidence, type PlanTotals } from '../allocate/cost';
 import type { Frontier } from '../allocate/knapsack';
-import { planFrontier, planHash, PRESETS, presetPlan, type Plan } from '../allocate/plan';
-import type { SiteFormat, SiteId } from '../graph/policy';
+import { formatsWhere, planFrontier, planHash, presetPlan, presets, type Plan } from '../allocate/plan';
+import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import type { JointResult } from '../graph/probe-record';
 import type { Graph } from '../graph/types';
-import type { FactsState } from './facts';
-import { jointsShown, originOf } from './results';
+import { layerCell, type Layer, type LayerCell, type LayerFacts } from './layers';
+import { memo } from './memo';
+import { jointsShown, leaveOneOutShown, originOf, type Results } from './results';
+import type { Shown } from './shown';
 
-/** A function of immutable inputs that remembers its last few calls. */
-function memo<A extends readonly unknown[], R>(run: (...inputs: A) => R, keep = 8): (...inputs: A) => R {
-  const known: { inputs: A; result: R }[] = [];
-  return (...inputs) => {
-    const hit = known.find((entry) => entry.inputs.every((value, i) => Object.is(value, inputs[i])));
-    if (hit) return hit.result;
-    const result = run(...inputs);
-    known.unshift({ inputs, result });
-    known.length = Math.min(known.length, keep);
-    return result;
-  };
+/** The sites that a plan of the recipe decides over, with their cost. */
+export const sitesOf: (graph: Graph, recipe: RecipeName) => readonly CostedSite[] = memo((graph: Graph, recipe: RecipeName) => costedSites(graph, recipe));
+
+/** The plan a recipe begins with: all low; BF16 and locked where `from`, a plan of the same cells, is. */
+export function freshPlan(graph: Graph, recipe: RecipeName, from: Plan | null = null): Plan {
+  const formats = formatsWhere(sitesOf(graph, recipe), (site) => from !== null && formatOf(from.formats, site.id) === 'bf16', recipe);
+  return { name: from?.name ?? 'Plan', formats, locked: from?.locked ?? {}, notes: '' };
 }
 
-export const sitesOf: (graph: Graph) => readonly PassSite[] = memo((graph: Graph) => passSites(graph));
-
-const evidenceMemo = memo((sites: FactsState['sites'], floor: FactsState['floor']): Evidence => ({ sites, floor }));
-export function evidenceOf(facts: FactsState): Evidence {
-  return evidenceMemo(facts.sites, facts.floor);
+const evidenceMemo = memo((sites: Results['sites'], floor: Results['floor']): Evidence => ({ sites, floor }));
+export function evidenceOf({ sites, floor }: Pick<Results, 'sites' | 'floor'>): Evidence {
+  return evidenceMemo(sites, floor);
 }
 
-const totalsMemo = memo((graph: Graph, formats: Plan['formats'], evidence: Evidence, options: FactsState['options']) => planTotals(sitesOf(graph), formats, evidence, options), 16);
-export function totalsOf(facts: FactsState, plan: Plan): PlanTotals | null {
-  return facts.graph ? totalsMemo(facts.graph, plan.formats, evidenceOf(facts), facts.options) : null;
+const totalsMemo = memo((graph: Graph, recipe: RecipeName, formats: Plan['formats'], evidence: Evidence, options: Shown['options']) =>
+  planTotals(sitesOf(graph, recipe), formats, evidence, options), 16);
+export function totalsOf(shown: Pick<Shown, 'graph' | 'recipe' | 'options' | 'sites' | 'floor'>, plan: Plan): PlanTotals | null {
+  return shown.graph ? totalsMemo(shown.graph, shown.recipe, plan.formats, evidenceOf(shown), shown.options) : null;
 }
 
 /** A plan's locks and nothing else, as a text, so that equal locks are one key: `[["h.0.mlp.c_fc:fprop","bf16"],...]`. */
 function locksOf(plan: Plan): string {
   return JSON.stringify(Object.keys(plan.locked).sort().map((id) => [id, formatOf(plan.formats, id)]));
 }
-const frontierMemo = memo((graph: Graph, locks: string, evidence: Evidence, part: ReadonlySet<SiteId> | undefined) => {
+const frontierMemo = memo((graph: Graph, recipe: RecipeName, locks: string, evidence: Evidence, part: ReadonlySet<SiteId> | undefined) => {
   const formats = Object.fromEntries(JSON.parse(locks) as [SiteId, SiteFormat][]);
   const locked = Object.fromEntries(Object.keys(formats).map((id) => [id, true as const]));
-  return planFrontier(sitesOf(graph), { name: '', formats, locked, notes: '' }, evidence, part);
+  return planFrontier(sitesOf(graph, recipe), { name: '', formats, locked, notes: '' }, evidence, part);
 });
 /** The solver's frontier under the plan's locks; of a part (row, layer) for its budget handle. Repainting unlocked sites keeps it. */
-export function frontierOf(facts: FactsState, plan: Plan, part?: ReadonlySet<SiteId>): Frontier | null {
-  return facts.graph ? frontierMemo(facts.graph, locksOf(plan), evidenceOf(facts), part) : null;
+export function frontierOf(shown: Shown, plan: Plan, part?: ReadonlySet<SiteId>): Frontier | null {
+  return shown.graph ? frontierMemo(shown.graph, shown.recipe, locksOf(plan), evidenceOf(shown), part) : null;
 }
 
-const hashMemo = memo((graph: Graph, formats: Plan['formats'], modelSha256: string, recipe: FactsState['recipe'], options: FactsState['options']) =>
-  planHash(formats, sitesOf(graph), { modelSha256, recipe, options }), 16);
-export function hashOfPlan(facts: FactsState, plan: Plan): string | null {
-  return facts.graph ? hashMemo(facts.graph, plan.formats, facts.modelSha256, facts.recipe, facts.options) : null;
+const hashMemo = memo((graph: Graph, formats: Plan['formats'], modelSha256: string, recipe: RecipeName, options: Shown['options']) =>
+  planHash(formats, sitesOf(graph, recipe), { modelSha256, recipe, options }), 32);
+type Hashed = Pick<Shown, 'graph' | 'modelSha256' | 'recipe' | 'options'>;
+export function hashOfPlan({ graph, modelSha256, recipe, options }: Hashed, plan: Plan): string | null {
+  return graph ? hashMemo(graph, plan.formats, modelSha256, recipe, options) : null;
 }
 
-const jointsMemo = memo((joint: FactsState['joint'], jointHere: FactsState['jointHere'], measuredHere: FactsState['measuredHere']) => jointsShown({ joint, jointHere, measuredHere }));
+const jointsMemo = memo((joint: Results['joint'], jointHere: Results['jointHere'], measuredHere: Results['measuredHere'], leaveOneOutHere: Results['leaveOneOutHere']) =>
+  jointsShown({ joint, jointHere, measuredHere, leaveOneOutHere }), 16);
 /** The joint results that may stand beside the cells, by plan hash. */
-export function jointsOf(facts: FactsState): FactsState['joint'] {
-  return jointsMemo(facts.joint, facts.jointHere, facts.measuredHere);
+export function jointsOf({ joint, jointHere, measuredHere, leaveOneOutHere }: Results): Results['joint'] {
+  return jointsMemo(joint, jointHere, measuredHere, leaveOneOutHere);
 }
 
 /** The joint measurement of exactly this plan, if it was made and is of the device that the page shows. */
-export function jointOf(facts: FactsState, plan: Plan): JointResult | null {
-  const hash = hashOfPlan(facts, plan);
-  return hash === null ? null : (jointsOf(facts)[hash] ?? null);
+export function jointOf(shown: Hashed & Results, plan: Plan): JointResult | null {
+  const hash = hashOfPlan(shown, plan);
+  return hash === null ? null : (jointsOf(shown)[hash] ?? null);
 }
 
 export interface Baseline {
   readonly id: string;
   readonly plan: Plan;
 }
-const baselinesMemo = memo((graph: Graph, recipe: FactsState['recipe']): readonly Baseline[] =>
-  PRESETS.map((preset) => ({ id: preset.id, plan: presetPlan(preset, sitesOf(graph), recipe) })));
-/** All low, all BF16, each pass BF16. */
-export function baselinesOf(facts: FactsState): readonly Baseline[] {
-  return facts.graph ? baselinesMemo(facts.graph, facts.recipe) : [];
+const baselinesMemo = memo((graph: Graph, recipe: RecipeName): readonly Baseline[] => presets(recipe).map((preset) => ({ id: preset.id, plan: presetPlan(preset, sitesOf(graph, recipe), recipe) })), 16);
+/** All low, all BF16 and the recipe's other plans to compare with. */
+export function baselinesOf({ graph, recipe }: Pick<Shown, 'graph' | 'recipe'>): readonly Baseline[] {
+  return graph ? baselinesMemo(graph, recipe) : [];
 }
 
+/** The joint measurement of everything low. */
+export function allLowOf(shown: Hashed & Results): JointResult | null {
+  const allLow = baselinesOf(shown).find(({ id }) => id === 'all-low');
+  return allLow ? jointOf(shown, allLow.plan) : null;
+}
+
+const leaveOneOutMemo = memo((leaveOneOut: Results['leaveOneOut'], leaveOneOutHere: Results['leaveOneOutHere'], measuredHere: Results['measuredHere'], jointHere: Results['jointHere']) =>
+  leaveOneOutShown({ leaveOneOut, leaveOneOutHere, measuredHere, jointHere }), 16);
+/** The left-out cells that may stand beside the joint results, by site. */
+export function leaveOneOutOf({ leaveOneOut, leaveOneOutHere, measuredHere, jointHere }: Results): Results['leaveOneOut'] {
+  return leaveOneOutMemo(leaveOneOut, leaveOneOutHere, measuredHere, jointHere);
+}
+
+const layerFactsMemo = memo((graph: Graph | null, sites: Results['sites'], floor: Results['floor'], leaveOneOut: Results['leaveOneOut'], allLow: JointResult | null): LayerFacts =>
+  ({ graph, sites, floor, leaveOneOut, allLow: allLow?.result ?? null }), 16);
+/** A cell of a layer, from the results shown or those of another recipe. */
+export function layerFactsOf(shown: Hashed & Results): LayerFacts {
+  return layerFactsMemo(shown.graph, shown.sites, shown.floor, leaveOneOutOf(shown), allLowOf(shown));
+}
+
+/** Every site of the recipe with its cell in a layer, in site order. */
+export function layerOf(shown: Hashed & Results, layer: Layer): ReadonlyMap<SiteId, LayerCell> {
+  return shown.graph ? layerMemo(sitesOf(shown.graph, shown.recipe), layer, layerFactsOf(shown)) : new Map();
+}
+const layerMemo = memo((sites: readonly CostedSite[], layer: Layer, facts: LayerFacts): ReadonlyMap<SiteId, LayerCell> =>
+  new Map(sites.map(({ id }) => [id, layerCell(layer, facts, id)])), 32);
+
 /** Rank of every measured site by clean angle, 1 = bends most; ties share the better rank by site order. */
-const ranksMemo = memo((sites: FactsState['sites']): ReadonlyMap<SiteId, number> => {
+const ranksMemo = memo((sites: Results['sites']): ReadonlyMap<SiteId, number> => {
   const angles = Object.entries(sites).flatMap(([id, r]) => (r.status === 'measured' ? [{ id, angle: r.cleanAngleDeg, raw: r.angleDeg }] : []));
   angles.sort((a, b) => b.angle - a.angle || b.raw - a.raw);
   return new Map(angles.map(({ id }, i) => [id, i + 1]));
 });
-export function ranksOf(facts: FactsState): ReadonlyMap<SiteId, number> {
-  return ranksMemo(facts.sites);
+export function ranksOf({ sites }: Pick<Results, 'sites'>): ReadonlyMap<SiteId, number> {
+  return ranksMemo(sites);
 }
 
 /** Where the angles on the page were measured, honest about a mixture of stored and measured ones; null when there are none. */
-export function provenanceOf(facts: FactsState): FactsState['provenance'] {
-  return originOf(facts, jointsOf(facts));
+export function provenanceOf(shown: Results): Results['provenance'] {
+  return originOf(shown, jointsOf(shown));
 }

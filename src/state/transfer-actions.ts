@@ -5,19 +5,29 @@
 import { exportAllocation, importAllocation } from '../allocate/allocation-file';
 import { parseShareLink, sharedFormats, shareLink } from '../allocate/share-link';
 import { BendscopeError, toPlainError } from '../base/errors';
+import type { Plan } from '../allocate/plan';
+import type { PolicyOptions, RecipeName } from '../graph/policy';
 import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
 import type { ActionContext } from './context';
-import { commit } from './document';
-import { notify, notifyError, switchResults } from './facts';
+import { commit, withRecipe } from './document';
+import { notify, notifyError } from './facts';
 import { originOf } from './results';
-import { evidenceOf, jointOf, jointsOf, provenanceOf } from './selectors';
+import { evidenceOf, freshPlan, jointOf, jointsOf, leaveOneOutOf, provenanceOf } from './selectors';
 
-export function createTransferActions({ document, facts, base, refusedByRun }: ActionContext) {
+export function createTransferActions({ document, facts, view, base, shown, refusedByRun }: ActionContext) {
+  /** Takes over recipe, switches and a plan made of the one in hand, as one undo step. */
+  const take = (recipe: RecipeName, options: PolicyOptions, planOf: (inHand: Plan) => Plan, label: string): void => {
+    const { graph } = facts.getState();
+    if (!graph) return;
+    const next = withRecipe(document.getState(), recipe, options, () => freshPlan(graph, recipe));
+    if (recipe !== document.getState().recipe) view.setState({ preview: null, primary: null, selection: new Set(), hovered: null });
+    if (next.plan) commit(document, { ...next, plan: planOf(next.plan) }, label);
+  };
   return {
     /** The text of allocation.json, or null without a plan. */
     exportAllocation(): string | null {
       const { plan } = document.getState();
-      const state = facts.getState();
+      const state = shown();
       const { graph, modelSha256, recipe, options } = state;
       if (!plan || !graph) return null;
       const result = jointOf(state, plan);
@@ -27,25 +37,25 @@ export function createTransferActions({ document, facts, base, refusedByRun }: A
 
     /** The text of a probe record: every figure on the page, or null while there is none. */
     exportProbe(): string | null {
-      const state = facts.getState();
+      const state = shown();
       const provenance = provenanceOf(state);
       if (provenance === null) return null;
       const { recipe, options, referenceLoss, floor, sites } = state;
-      const record: ProbeRecord = { schema: PROBE_SCHEMA, recipe, options, provenance, referenceLoss, floor, sites, joint: jointsOf(state) };
+      const leaveOneOut = leaveOneOutOf(state);
+      const record: ProbeRecord = {
+        schema: PROBE_SCHEMA, recipe, options, provenance, referenceLoss, floor, sites,
+        ...(Object.keys(leaveOneOut).length > 0 ? { leaveOneOut } : {}), joint: jointsOf(state),
+      };
       return `${JSON.stringify(record, null, 1)}\n`;
     },
 
     /** Takes over a plan file as one undo step. On failure nothing changes. */
     importAllocation(text: string, fileName: string): boolean {
-      const { graph, modelSha256, run, options } = facts.getState();
+      const { graph, modelSha256 } = facts.getState();
       try {
         if (!graph) throw new BendscopeError('E-RUN-04', 'import: expected an open model, got none', 'Open a model first.');
-        const imported = importAllocation(text, { graph, modelSha256 }, fileName);
-        if (run && (imported.options.weights1d ?? false) !== (options.weights1d ?? false)) {
-          throw new BendscopeError('E-RUN-05', `${fileName}: it switches 1D weights while a measurement runs.`, 'Stop the run, then import it again.');
-        }
-        switchResults(facts, { options: imported.options });
-        commit(document, imported.plan, `import ${fileName}`);
+        const { recipe, options, plan } = importAllocation(text, { graph, modelSha256 }, fileName);
+        take(recipe, options, () => plan, `import ${fileName}`);
         return true;
       } catch (thrown) {
         notifyError(facts, toPlainError(thrown));
@@ -56,7 +66,7 @@ export function createTransferActions({ document, facts, base, refusedByRun }: A
     /** The whole plan as a link, or null without a plan. */
     shareUrl(): string | null {
       const { plan } = document.getState();
-      const { graph, data, recipe, options } = facts.getState();
+      const { graph, data, recipe, options } = shown();
       if (!plan || !graph) return null;
       return base + shareLink(plan.formats, graph, { data: data.source, seed: data.seed, recipe, options });
     },
@@ -72,9 +82,8 @@ export function createTransferActions({ document, facts, base, refusedByRun }: A
         if (refusedByRun('the link was not opened')) return false;
         const source = link.data === 'moby-dick' || link.data === 'sotu' ? link.data : data.source;
         if (source !== link.data) notify(facts, { kind: 'info', name: '', message: `The link's plan was made with a text this page has not (${link.data}); angles are for ${source}.`, hint: '' });
-        if (source !== data.source || link.seed !== data.seed) facts.setState({ openedData: null });
-        switchResults(facts, { options: link.options, data: { ...data, source, seed: link.seed } });
-        commit(document, { ...plan, formats: { ...plan.formats, ...formats } }, 'open link');
+        if (source !== data.source || link.seed !== data.seed) facts.setState({ data: { ...data, source, seed: link.seed }, openedData: null });
+        take(link.recipe, link.options, (inHand) => ({ ...inHand, formats: { ...inHand.formats, ...formats } }), 'open link');
         return true;
       } catch (thrown) {
         notifyError(facts, toPlainError(thrown));

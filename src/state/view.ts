@@ -1,11 +1,12 @@
 /** View state: what is selected, hovered, chosen, dragged. No history; key parts are remembered, none is a fact. */
 import { createStore } from 'zustand/vanilla';
 import type { Plan } from '../allocate/plan';
-import type { SiteFormat, SiteId } from '../graph/policy';
+import type { SiteId } from '../graph/policy';
+import type { Layer } from './layers';
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Palette = 'cividis' | 'viridis' | 'grey';
-export type DockTab = 'frontier' | 'scatter' | 'baselines' | 'log';
+export type DockTab = 'frontier' | 'compare' | 'scatter' | 'baselines' | 'memory' | 'log';
 export type InspectorTab = 'cell' | 'plan';
 /** The two solver modes (ux.md 3.4). */
 export type SolverMode = 'spend' | 'bend';
@@ -15,8 +16,10 @@ export interface ViewState {
   readonly primary: SiteId | null;
   readonly selection: ReadonlySet<SiteId>;
   readonly hovered: SiteId | null;
-  /** The brush in hand, null: drag selects. */
-  readonly brush: SiteFormat | null;
+  /** The brush in hand paints BF16 or the recipe's format; null: drag selects. */
+  readonly brush: 'high' | 'low' | null;
+  /** What fills the grid. */
+  readonly layer: Layer;
   readonly theme: Theme;
   readonly palette: Palette;
   readonly dock: DockTab;
@@ -36,7 +39,7 @@ export interface ViewState {
 
 export function createViewStore() {
   return createStore<ViewState>()(() => ({
-    primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
+    primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, layer: 'isolated', theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
     inspectorOpen: false, dockOpen: true, mode: 'spend', preview: null, range: [0.01, 90], singleKeys: true, dialog: null, saved: null,
   }));
 }

@@ -1,5 +1,39 @@
-/** Words that labels, notices and panels share, so that a format and a count read the same everywhere. */
-import type { SiteFormat } from '../graph/policy';
+/** Words that labels, notices and panels share, so that a format, a recipe and a count read the same everywhere. */
+import { COST_NAMES } from '../allocate/cost';
+import type { PolicyOptions, RecipeName, SiteFormat } from '../graph/policy';
+import { RECIPES, SWITCHES, type OptionName } from '../graph/recipes';
 
 export const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-export const formatName = (format: SiteFormat): string => (format === 'bf16' ? 'BF16' : format.toUpperCase());
+
+/** What a plan of the recipe spends, as the page calls it (allocate COST_NAMES) and as a share is read: "13.0 % of GEMM work". */
+const COST_WORDS = {
+  pass: { name: COST_NAMES.pass.name, of: 'GEMM work' },
+  out: { name: COST_NAMES.out.name, of: 'the activation cache' },
+} as const;
+export const costWords = (recipe: RecipeName): (typeof COST_WORDS)[keyof typeof COST_WORDS] => COST_WORDS[RECIPES[recipe].kind];
+
+/** The format of a cell; of an op group it is FP8, whatever the recipe is called. */
+const FORMAT_NAMES: Readonly<Record<SiteFormat, string>> = {
+  bf16: 'BF16', nvfp4: 'NVFP4', mxfp4: 'MXFP4', mxfp8: 'MXFP8', 'fp8-block': 'FP8 blocks', fp8: 'FP8', 'fp8-out': 'FP8',
+};
+export const formatName = (format: SiteFormat): string => FORMAT_NAMES[format];
+
+const OUT_WORDS = { tensor: 'one scale a tensor', block: 'blocks of 128', mx: 'MXFP8' } as const;
+export const outScalingName = (scaling: keyof typeof OUT_WORDS): string => OUT_WORDS[scaling];
+
+/** A switch as it stands: "Hadamard", "seed 7", "blocks of 128". */
+function switchName(name: OptionName, options: PolicyOptions): string {
+  if (name === 'seed') return `seed ${options.seed ?? 0}`;
+  return name === 'out' ? outScalingName(options.out ?? 'tensor') : SWITCHES[name].label;
+}
+
+/** The switches that are on, as given by recipeOptions: "Hadamard, Stochastic rounding"; '' when all are at their default. */
+export function switchWords(options: PolicyOptions): string {
+  return (Object.keys(options) as OptionName[]).map((name) => switchName(name, options)).join(', ');
+}
+
+/** "NVFP4", "NVFP4 (Hadamard, Stochastic rounding)". */
+export function recipeName(recipe: RecipeName, options: PolicyOptions): string {
+  const words = switchWords(options);
+  return words === '' ? RECIPES[recipe].label : `${RECIPES[recipe].label} (${words})`;
+}

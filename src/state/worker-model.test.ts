@@ -17,7 +17,7 @@ describe('the model in the worker', () => {
       })),
     });
     await actions.checkDevice();
-    const bytes = actions.planBytes();
+    const text = actions.setData(facts.getState().data);
     await settled();
     const dropped = actions.openModel(FILES);
     await settled();
@@ -27,8 +27,8 @@ describe('the model in the worker', () => {
     await settled();
     waiting[1]!.give();
     expect(await dropped).toBe(true);
-    await bytes;
-    expect(facts.getState()).toMatchObject({ modelSha256: OTHER.modelSha256, plannedBytes: null, notices: [{ name: 'E-NET-04' }] });
+    expect(await text).toBe(false);
+    expect(facts.getState()).toMatchObject({ modelSha256: OTHER.modelSha256, openedData: null, notices: [{ name: 'E-NET-04' }] });
     void actions.runProbe();
     await settled();
     expect(waiting).toHaveLength(2);
@@ -51,10 +51,10 @@ describe('the model in the worker', () => {
   });
 
   it('must be the one that the page shows', async () => {
-    const { actions, facts, heard } = createPage({ openModel: () => Promise.resolve({ graph: GRAPH, modelName: 'tiny', modelSha256: 'sha256:rebuilt' }) });
+    const { actions, shown, heard } = createPage({ openModel: () => Promise.resolve({ graph: GRAPH, modelName: 'tiny', modelSha256: 'sha256:rebuilt' }) });
     await actions.checkDevice();
     await actions.runProbe();
-    expect(facts.getState()).toMatchObject({ run: null, sites: RECORD.sites, notices: [{ name: 'E-RUN-05', message: expect.stringContaining('sha256:rebuilt') as unknown }] });
+    expect(shown()).toMatchObject({ run: null, sites: RECORD.sites, notices: [{ name: 'E-RUN-05', message: expect.stringContaining('sha256:rebuilt') as unknown }] });
     expect(heard).toEqual([]);
   });
 

@@ -2,10 +2,10 @@
  * How components reach the state: one context with the three stores and the actions, and a hook a store. A component
  * re-renders only when what its selector returns changes, so selectors return values the state already holds.
  */
-import { createContext, useContext, type ReactNode } from 'react';
+import { createContext, useCallback, useContext, useSyncExternalStore, type ReactNode } from 'react';
 import { useStore } from 'zustand';
 import type { Plan } from '../allocate/plan';
-import type { Actions, DocumentState, FactsState, Stores, ViewState } from '../state';
+import { shownNow, type Actions, type DocumentState, type Shown, type Stores, type ViewState } from '../state';
 
 export interface Workbench extends Stores {
   readonly actions: Actions;
@@ -23,8 +23,14 @@ export function useWorkbench(): Workbench {
   return workbench;
 }
 
-export function useFacts<T>(select: (facts: FactsState) => T): T {
-  return useStore(useWorkbench().facts, select);
+/** The facts, and the results under the document's recipe: changes when either store does. */
+export function useFacts<T>(select: (shown: Shown) => T): T {
+  const { facts, document } = useWorkbench();
+  const subscribe = useCallback((changed: () => void) => {
+    const stop = [facts.subscribe(changed), document.subscribe(changed)];
+    return () => stop.forEach((one) => one());
+  }, [facts, document]);
+  return useSyncExternalStore(subscribe, () => select(shownNow({ facts, document })));
 }
 
 export function useView<T>(select: (view: ViewState) => T): T {

@@ -1,11 +1,11 @@
 /**
- * The global budget: "Spend at most" (least bending for a share of GEMM work) or "Bend at most" (cheapest plan within an
- * angle), as a handle that snaps to the solver's plans and as a number field that does the same (ux.md 3.4).
+ * The global budget: "Spend at most" (least bending for a share of the recipe's cost: GEMM work, or activation cache) or
+ * "Bend at most" (cheapest plan within an angle), as a handle that snaps to the solver's plans and as a number field that does the same (ux.md 3.4).
  */
 import { useId, useMemo, useState } from 'react';
 import { formatDegrees, formatPercent, significant } from '../../base/units';
 import { differences } from '../../allocate/plan';
-import { frontierOf, sitesOf, totalsOf } from '../../state';
+import { costWords, frontierOf, sitesOf, totalsOf } from '../../state';
 import { ANGLE_DOMAIN, logPosition, logValue } from '../charts/scales';
 import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
 import { Slider } from './slider';
@@ -27,6 +27,7 @@ export function BudgetBar() {
 
   const shares = line.points.map((p) => p.cost / line.totalCost);
   const spend = mode === 'spend';
+  const words = costWords(facts.recipe);
   const angles = line.points.map((p) => p.angleDeg).filter((a) => a >= ANGLE_DOMAIN[0]);
   const scale = [Math.max(ANGLE_DOMAIN[0], (angles.at(-1) ?? 1) * 0.8), Math.min(90, (angles[0] ?? 10) * 1.1)] as const;
   const place = (share: number, angleDeg: number | null): number => (spend ? share : angleDeg === null ? 1 : logPosition(angleDeg, scale));
@@ -35,7 +36,7 @@ export function BudgetBar() {
     return spend ? `spend at most ${formatPercent((point?.cost ?? 0) / f.totalCost)}` : `bend at most ${formatDegrees(point?.angleDeg ?? 0)}`;
   };
   const disabled = !measured;
-  const range = spend ? { min: 0, max: 100, value: Number((100 * next.hpGemmWork).toFixed(2)) } : { min: Number(significant(scale[0])), max: Number(significant(scale[1])), value: Number(significant(next.predictedDeg ?? scale[1])) };
+  const range = spend ? { min: 0, max: 100, value: Number((100 * next.hpShare).toFixed(2)) } : { min: Number(significant(scale[0])), max: Number(significant(scale[1])), value: Number(significant(next.predictedDeg ?? scale[1])) };
   return (
     <section className="budget" aria-label="Budget">
       <div className="budget-modes segmented" role="group" aria-label="What the budget limits">
@@ -44,11 +45,11 @@ export function BudgetBar() {
       </div>
       <Slider
         className="budget-slider"
-        label={spend ? 'Spend at most: share of GEMM work in BF16' : 'Bend at most: predicted angle'}
+        label={spend ? `Spend at most: share of ${words.of} in BF16` : 'Bend at most: predicted angle'}
         orientation="horizontal"
-        fraction={place(next.hpGemmWork, next.predictedDeg)}
+        fraction={place(next.hpShare, next.predictedDeg)}
         {...range}
-        valueText={`${formatPercent(next.hpGemmWork)} of GEMM work in BF16, predicted ${next.predictedDeg === null ? 'unknown' : `${significant(next.predictedDeg)} degrees`}, ${next.siteCount.bf16} cells BF16`}
+        valueText={`${formatPercent(next.hpShare)} of ${words.of} in BF16, predicted ${next.predictedDeg === null ? 'unknown' : `${significant(next.predictedDeg)} degrees`}, ${next.siteCount.bf16} cells BF16`}
         disabled={disabled}
         onDrag={(fraction) => budget.moveTo((spend ? pointForShare(line, fraction) : pointForAngle(line, logValue(fraction, scale))).index)}
         // Along the angle axis more to the right is less precision.
@@ -57,13 +58,14 @@ export function BudgetBar() {
         onCancel={budget.cancel}
       >
         <FlipTicks positions={spend ? shares : line.points.map((p) => logPosition(p.angleDeg, scale))} />
-        <div className="slider-fill" style={{ width: `${100 * place(totals.hpGemmWork, totals.predictedDeg)}%` }} />
-        {shown !== plan ? <div className="slider-ghost" style={{ left: `${100 * place(totals.hpGemmWork, totals.predictedDeg)}%` }} /> : null}
+        <div className="slider-fill" style={{ width: `${100 * place(totals.hpShare, totals.predictedDeg)}%` }} />
+        {shown !== plan ? <div className="slider-ghost" style={{ left: `${100 * place(totals.hpShare, totals.predictedDeg)}%` }} /> : null}
       </Slider>
       <BudgetField
         key={mode}
         spend={spend}
-        value={spend ? shareText(next.hpGemmWork) : next.predictedDeg === null ? '' : angleText(next.predictedDeg)}
+        costOf={words.of}
+        value={spend ? shareText(next.hpShare) : next.predictedDeg === null ? '' : angleText(next.predictedDeg)}
         disabled={disabled}
         onText={(text) => {
           const index = stopForText(line, mode, text);
@@ -75,8 +77,8 @@ export function BudgetBar() {
       <p className="budget-note" aria-live="off">
         {shown !== plan && facts.graph ? (
           <span className="budget-chip">
-            HP GEMM work {formatPercent(totals.hpGemmWork)} → <b>{formatPercent(next.hpGemmWork)}</b>, predicted {degreesOrNone(totals.predictedDeg)} → <b>{degreesOrNone(next.predictedDeg)}</b>,{' '}
-            {flips(differences(sitesOf(facts.graph), plan.formats, shown.formats).length)}
+            {words.name} {formatPercent(totals.hpShare)} → <b>{formatPercent(next.hpShare)}</b>, predicted {degreesOrNone(totals.predictedDeg)} → <b>{degreesOrNone(next.predictedDeg)}</b>,{' '}
+            {flips(differences(sitesOf(facts.graph, facts.recipe), plan.formats, shown.formats).length)}
           </span>
         ) : disabled ? 'No cell is measured yet, so there is nothing to spend on.' : 'Prediction: squared tangents add, the floor once; the joint probe decides.'}
       </p>
@@ -104,12 +106,14 @@ function FlipTicks({ positions }: { readonly positions: readonly number[] }) {
 
 interface FieldProps {
   readonly spend: boolean;
+  /** "GEMM work", "the activation cache". */
+  readonly costOf: string;
   readonly value: string;
   readonly disabled: boolean;
   onText(text: string): void;
 }
 
-function BudgetField({ spend, value, disabled, onText }: FieldProps) {
+function BudgetField({ spend, costOf, value, disabled, onText }: FieldProps) {
   const id = useId();
   /** What is being typed; null: the field shows the plan's own value. */
   const [draft, setDraft] = useState<string | null>(null);
@@ -119,7 +123,7 @@ function BudgetField({ spend, value, disabled, onText }: FieldProps) {
   };
   return (
     <div className="budget-field">
-      <label htmlFor={id} className="visually-hidden">{spend ? 'Spend at most, percent of GEMM work' : 'Bend at most, degrees'}</label>
+      <label htmlFor={id} className="visually-hidden">{spend ? `Spend at most, percent of ${costOf}` : 'Bend at most, degrees'}</label>
       <input id={id} inputMode="decimal" autoComplete="off" value={draft ?? value} disabled={disabled} onChange={(event) => setDraft(event.target.value)} onBlur={take}
         onKeyDown={(event) => {
           if (event.key === 'Enter') take();

@@ -7,7 +7,7 @@ import { significant } from '../../base/units';
 
 export type BudgetMode = 'spend' | 'bend';
 
-/** A share 0..1 of all GEMM work as the field shows it, in per cent. */
+/** A share 0..1 of the recipe's whole cost as the field shows it, in per cent. */
 export function shareText(share: number): string {
   return (100 * share).toFixed(1);
 }
@@ -18,7 +18,7 @@ export function angleText(angleDeg: number): string {
 }
 
 /**
- * Index of the stop for a typed budget (per cent of GEMM work, or degrees; a decimal comma counts as a point): the dearest
+ * Index of the stop for a typed budget (per cent of the recipe's cost, or degrees; a decimal comma counts as a point): the dearest
  * stop shown with that text, otherwise the best one at most at that value. Null where the text is no budget.
  */
 export function stopForText(line: Frontier, mode: BudgetMode, text: string): number | null {

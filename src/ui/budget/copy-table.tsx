@@ -25,8 +25,8 @@ export function CopyTable({ caption, columns, rows }: CopyTableProps) {
         <caption>{caption}</caption>
         <thead><tr>{columns.map((c) => <th key={c} scope="col">{c}</th>)}</tr></thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={row[0]}>
+          {rows.map((row, r) => (
+            <tr key={r}>
               {row.map((cell, i) => (i === 0 ? <th key={i} scope="row">{cell}</th> : <td key={i}>{cell}</td>))}
             </tr>
           ))}

@@ -1,7 +1,7 @@
 /** The frontier of the current locks with the current plan and the baselines, as a chart or as its table twin. */
 import { useState } from 'react';
 import { formatDegrees, formatPercent } from '../../base/units';
-import { baselinesOf, frontierOf, jointOf, totalsOf, type FactsState } from '../../state';
+import { baselinesOf, costWords, frontierOf, jointOf, totalsOf, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import { FrontierChart, type ChartPlan } from '../charts/frontier-chart';
 import { useBox } from '../charts/use-box';
@@ -10,11 +10,11 @@ import { CopyTable } from './copy-table';
 import { pointForShare, useBudget } from './use-budget';
 import './dock.css';
 
-function chartPlan(facts: FactsState, id: string, plan: Plan, current: boolean): ChartPlan | null {
+function chartPlan(facts: Shown, id: string, plan: Plan, current: boolean): ChartPlan | null {
   const totals = totalsOf(facts, plan);
   if (!totals) return null;
   const joint = jointOf(facts, plan)?.result;
-  return { id, name: plan.name, cost: totals.hpGemmWork, predictedDeg: totals.predictedDeg, measuredDeg: joint?.status === 'measured' ? joint.angleDeg : null, current };
+  return { id, name: plan.name, cost: totals.hpShare, predictedDeg: totals.predictedDeg, measuredDeg: joint?.status === 'measured' ? joint.angleDeg : null, current };
 }
 
 export function FrontierPanel() {
@@ -25,6 +25,7 @@ export function FrontierPanel() {
   const [ref, box] = useBox<HTMLDivElement>();
   if (!plan || !shown || !facts.graph) return <p className="empty">Open a model to see its frontier.</p>;
   const frontier = frontierOf(facts, plan);
+  const cost = costWords(facts.recipe).name;
   const line = frontier ? frontier.points.map((p) => ({ cost: p.cost / frontier.totalCost, angleDeg: p.angleDeg })) : [];
   const plans = [...baselinesOf(facts).map((b) => chartPlan(facts, b.id, b.plan, false)), chartPlan(facts, 'current', shown, true)].filter((p) => p !== null);
   return (
@@ -38,7 +39,7 @@ export function FrontierPanel() {
       {asTable ? (
         <CopyTable
           caption="Plans: cost and bending"
-          columns={['plan', 'HP GEMM work', 'predicted', 'measured', 'gap']}
+          columns={['plan', cost, 'predicted', 'measured', 'gap']}
           rows={plans.map((p) => [
             p.name, formatPercent(p.cost), p.predictedDeg === null ? 'not predicted' : formatDegrees(p.predictedDeg),
             p.measuredDeg === null ? 'not measured' : formatDegrees(p.measuredDeg),
@@ -49,7 +50,7 @@ export function FrontierPanel() {
         <div className="dock-plot" ref={ref}>
           {box.width > 0 ? (
             <FrontierChart
-              width={box.width} height={box.height} frontier={line} plans={plans}
+              width={box.width} height={box.height} costName={cost} frontier={line} plans={plans}
               onDrag={(cost) => frontier && budget.moveTo(pointForShare(frontier, cost).index)}
               onDrop={() => budget.commit((f, index) => `spend at most ${formatPercent((f.points[index]?.cost ?? 0) / f.totalCost)}`)}
               onCancel={budget.cancel}

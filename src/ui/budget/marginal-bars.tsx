@@ -7,7 +7,7 @@ import { marginal, type Formats } from '../../allocate/cost';
 import { bendAtMost } from '../../allocate/knapsack';
 import { formatsWhere } from '../../allocate/plan';
 import { formatDegrees, formatPercent, significant } from '../../base/units';
-import type { SiteId } from '../../graph/policy';
+import type { RecipeName, SiteId } from '../../graph/policy';
 import type { Graph } from '../../graph/types';
 import { evidenceOf, sitesOf } from '../../state';
 import type { HeatLayout } from '../charts/heat-layout';
@@ -31,26 +31,27 @@ interface PartProps {
 
 interface BarsProps {
   readonly graph: Graph;
+  readonly recipe: RecipeName;
   readonly model: GridModel;
   readonly layout: HeatLayout;
 }
 
 /** Sets are made once a model, so that the solver's memo knows them again. */
-function useParts({ graph, model }: Omit<BarsProps, 'layout'>) {
+function useParts({ graph, recipe, model }: Omit<BarsProps, 'layout'>) {
   return useMemo(() => {
     const rows = model.rows.map((row): PartProps => ({ name: `${row.groupLabel.short} ${row.passLabel.long}`, part: new Set(row.sites.map((site) => site.id)) }));
     const layers = Array.from({ length: model.columns }, (_, c): PartProps => ({ name: `layer ${c}`, part: new Set(columnSites(model, c)) }));
-    const allLow = formatsWhere(sitesOf(graph), () => false, 'nvfp4');
+    const allLow = formatsWhere(sitesOf(graph, recipe), () => false, recipe);
     return { rows, layers, allLow };
-  }, [graph, model]);
+  }, [graph, recipe, model]);
 }
 
 export function MarginalBars(props: BarsProps) {
-  const { graph, layout } = props;
+  const { graph, recipe, layout } = props;
   const { rows, layers, allLow } = useParts(props);
   const facts = useFacts((f) => f);
   const evidence = evidenceOf(facts);
-  const longest = (parts: readonly PartProps[]): number => Math.max(0.01, ...parts.map(({ part }) => marginal(sitesOf(graph), allLow, evidence, part).angleDeg));
+  const longest = (parts: readonly PartProps[]): number => Math.max(0.01, ...parts.map(({ part }) => marginal(sitesOf(graph, recipe), allLow, evidence, part).angleDeg));
   const rowMax = longest(rows);
   const layerMax = longest(layers);
   const [row, setRow] = useState(0);
@@ -67,13 +68,13 @@ export function MarginalBars(props: BarsProps) {
       <div className="layer-bars-title" style={{ left: 0, top: LAYER_BAR_TOP + LAYER_BAR_HEIGHT - 20, width: layout.labelWidth }}>layer bends, deg</div>
       {rows.map(({ name, part }, r) => (
         <div key={name} className="row-bar" style={{ left: layout.right + 18, top: layout.rowY[r], height: layout.cellHeight, width: ROW_BAR_WIDTH + 44 }}>
-          <MarginalHandle name={name} part={part} graph={graph} max={rowMax} allLow={allLow} orientation="horizontal" tabIndex={r === row ? 0 : -1}
+          <MarginalHandle name={name} part={part} graph={graph} recipe={recipe} max={rowMax} allLow={allLow} orientation="horizontal" tabIndex={r === row ? 0 : -1}
             handleRef={keep(`row${r}`)} onFocus={() => setRow(r)} onNeighbour={(by) => go('row', Math.min(rows.length - 1, Math.max(0, r + by)))} />
         </div>
       ))}
       {layers.map(({ name, part }, c) => (
         <div key={name} className="layer-bar" style={{ left: layout.columnX(c), top: LAYER_BAR_TOP, width: layout.cellWidth, height: LAYER_BAR_HEIGHT }}>
-          <MarginalHandle name={name} part={part} graph={graph} max={layerMax} allLow={allLow} orientation="vertical" tabIndex={c === layer ? 0 : -1}
+          <MarginalHandle name={name} part={part} graph={graph} recipe={recipe} max={layerMax} allLow={allLow} orientation="vertical" tabIndex={c === layer ? 0 : -1}
             handleRef={keep(`layer${c}`)} onFocus={() => setLayer(c)} onNeighbour={(by) => go('layer', Math.min(layers.length - 1, Math.max(0, c + by)))} />
         </div>
       ))}
@@ -83,6 +84,7 @@ export function MarginalBars(props: BarsProps) {
 
 interface HandleProps extends PartProps {
   readonly graph: Graph;
+  readonly recipe: RecipeName;
   /** Angle at the end of the track. */
   readonly max: number;
   readonly allLow: Formats;
@@ -93,12 +95,12 @@ interface HandleProps extends PartProps {
   onNeighbour(by: number): void;
 }
 
-function MarginalHandle({ name, part, graph, max, allLow, orientation, ...rest }: HandleProps) {
+function MarginalHandle({ name, part, graph, recipe, max, allLow, orientation, ...rest }: HandleProps) {
   const facts = useFacts((f) => f);
   const { plan, shown } = usePlans();
   const budget = useBudget(part);
   if (!plan || !shown) return null;
-  const sites = sitesOf(graph);
+  const sites = sitesOf(graph, recipe);
   const evidence = evidenceOf(facts);
   const now = marginal(sites, shown.formats, evidence, part);
   const before = marginal(sites, plan.formats, evidence, part);

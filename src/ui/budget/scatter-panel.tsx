@@ -6,7 +6,7 @@ import { useMemo, useState } from 'react';
 import { significant } from '../../base/units';
 import { findSite, groupLabel, PASS_LABELS } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
-import type { FactsState } from '../../state';
+import type { Results } from '../../state';
 import { distinctPairs, tellingPairs } from '../charts/pairs';
 import { PASS_SHAPES, ScatterChart, type ScatterPoint } from '../charts/scatter-chart';
 import { useBox } from '../charts/use-box';
@@ -16,7 +16,7 @@ import './dock.css';
 
 const NAMED_PAIRS = 3;
 
-function scatterPoints(graph: Graph | null, sites: FactsState['sites']): ScatterPoint[] {
+function scatterPoints(graph: Graph | null, sites: Results['sites']): ScatterPoint[] {
   if (!graph) return [];
   return Object.entries(sites).flatMap(([id, result]) => {
     const site = findSite(graph, id);
@@ -27,7 +27,7 @@ function scatterPoints(graph: Graph | null, sites: FactsState['sites']): Scatter
 
 function nameOf(graph: Graph, id: string): string {
   const site = findSite(graph, id);
-  return site ? `L${site.layer ?? '-'} ${groupLabel(site.group).short} ${PASS_LABELS[site.pass].long}` : id;
+  return site ? `${site.layer === null ? '' : `L${site.layer} `}${groupLabel(site.group).short} ${PASS_LABELS[site.pass].long}` : id;
 }
 
 export function ScatterPanel() {
@@ -50,7 +50,7 @@ export function ScatterPanel() {
     <section className="dock-chart" aria-label="Local error against bending">
       <div className="dock-side">
         <p className="shape-keys">
-          {(Object.keys(PASS_SHAPES) as ScatterPoint['pass'][]).map((pass) => <span key={pass} className={`shape-key ${pass}`}>{PASS_SHAPES[pass].name}</span>)}
+          {(Object.keys(PASS_SHAPES) as ScatterPoint['pass'][]).filter((pass) => points.some((point) => point.pass === pass)).map((pass) => <span key={pass} className={`shape-key ${pass}`}>{PASS_SHAPES[pass].name}</span>)}
         </p>
         <p className="muted">{allPairs.length > 0 ? `${allPairs.length} pairs of sites have local errors within 20 % and shifts more than 10x apart.` : 'No pair of sites has local errors within 20 % and shifts more than 10x apart.'}</p>
         <ol className="pairs">

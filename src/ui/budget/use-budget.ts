@@ -3,11 +3,11 @@
  * where a cell flips. Moving shows the plan without committing it; one release is one undo step; Esc takes it back.
  */
 import { useRef, useState } from 'react';
-import { highFlops } from '../../allocate/cost';
+import { highCost } from '../../allocate/cost';
 import { bendAtMost, spendAtMost, type Frontier } from '../../allocate/knapsack';
 import { differences, type Plan } from '../../allocate/plan';
 import type { SiteId } from '../../graph/policy';
-import { frontierOf, sitesOf } from '../../state';
+import { frontierOf, shownNow, sitesOf } from '../../state';
 import { useWorkbench } from '../workbench';
 
 export interface Budget {
@@ -33,13 +33,13 @@ export function useBudget(part?: ReadonlySet<SiteId>): Budget {
 
   const frontier = (): Frontier | null => {
     const { plan } = document.getState();
-    return plan ? frontierOf(facts.getState(), plan, part) : null;
+    return plan ? frontierOf(shownNow({ facts, document }), plan, part) : null;
   };
   const committedCost = (): number => {
-    const { plan } = document.getState();
+    const { plan, recipe } = document.getState();
     const { graph } = facts.getState();
     if (!plan || !graph) return 0;
-    return highFlops(sitesOf(graph).filter((site) => part === undefined || part.has(site.id)), plan.formats);
+    return highCost(sitesOf(graph, recipe).filter((site) => part === undefined || part.has(site.id)), plan.formats);
   };
   const committed = (): number => {
     const line = frontier();
@@ -79,13 +79,13 @@ export function useBudget(part?: ReadonlySet<SiteId>): Budget {
     },
     commit(label) {
       const line = frontier();
-      const { plan } = document.getState();
+      const { plan, recipe } = document.getState();
       const { graph } = facts.getState();
       if (now.current === null) return;
       const next = shown.current;
       const index = now.current;
       done();
-      if (line && plan && next && graph && differences(sitesOf(graph), plan.formats, next.formats).length > 0) actions.commitPlan(next, label(line, index));
+      if (line && plan && next && graph && differences(sitesOf(graph, recipe), plan.formats, next.formats).length > 0) actions.commitPlan(next, label(line, index));
       else actions.preview(null);
     },
     cancel() {
@@ -96,7 +96,7 @@ export function useBudget(part?: ReadonlySet<SiteId>): Budget {
   };
 }
 
-/** Point for a budget, as a share 0..1 of all GEMM work. */
+/** Point for a budget, as a share 0..1 of the recipe's whole cost. */
 export function pointForShare(line: Frontier, share: number): { readonly index: number; readonly feasible: boolean } {
   return spendAtMost(line, share * line.totalCost);
 }

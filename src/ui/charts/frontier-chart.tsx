@@ -1,6 +1,6 @@
 /**
  * Cost against bending: the solver's frontier as a line, plans as points. Hollow is predicted, filled is measured, and a
- * hair joins the two of one plan. x is linear in percent of HP GEMM work, y is log degrees. A function of its props.
+ * hair joins the two of one plan. x is linear in percent of the recipe's cost, y is log degrees. A function of its props.
  */
 import { curveStepAfter, line, scaleLinear, scaleLog } from 'd3';
 import type { PointerEvent } from 'react';
@@ -10,7 +10,7 @@ import { logDomain, logTicks, tickLabel } from './scales';
 export interface ChartPlan {
   readonly id: string;
   readonly name: string;
-  /** Share of HP GEMM work, 0..1. */
+  /** Share of the recipe's cost in BF16, 0..1. */
   readonly cost: number;
   readonly predictedDeg: number | null;
   readonly measuredDeg: number | null;
@@ -20,6 +20,8 @@ export interface ChartPlan {
 export interface FrontierChartProps {
   readonly width: number;
   readonly height: number;
+  /** "HP GEMM work", "HP activation cache". */
+  readonly costName: string;
   readonly frontier: readonly { readonly cost: number; readonly angleDeg: number }[];
   readonly plans: readonly ChartPlan[];
   readonly onHover?: (id: string | null) => void;
@@ -33,7 +35,7 @@ const MARGIN = { top: 24, right: 150, bottom: 34, left: 52 };
 /** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
 const LEAST_DEG = 0.01;
 
-export function FrontierChart({ width, height, frontier, plans: all, onHover, onDrag, onDrop, onCancel }: FrontierChartProps) {
+export function FrontierChart({ width, height, costName, frontier, plans: all, onHover, onDrag, onDrop, onCancel }: FrontierChartProps) {
   // A plan that is neither predicted nor measured has no place on the angle axis.
   const plans = all.filter((plan) => plan.predictedDeg !== null || plan.measuredDeg !== null);
   const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
@@ -49,7 +51,7 @@ export function FrontierChart({ width, height, frontier, plans: all, onHover, on
   const labels = placeLabels(plans.filter((p) => names.has(p.id)).map((p) => ({ id: p.id, y: at(p.measuredDeg ?? p.predictedDeg ?? domain[0]), x: x(p.cost) })), inner.height);
   return (
     <svg
-      width={width} height={height} className={onDrag ? 'chart chart-drag' : 'chart'} role="img" aria-label={`Frontier: bending against HP GEMM work, ${plans.length} plans`}
+      width={width} height={height} className={onDrag ? 'chart chart-drag' : 'chart'} role="img" aria-label={`Frontier: bending against ${costName}, ${plans.length} plans`}
       onPointerDown={(event) => {
         if (!onDrag || event.button !== 0) return;
         holdPointer(event.currentTarget, event.pointerId, onCancel);
@@ -72,7 +74,7 @@ export function FrontierChart({ width, height, frontier, plans: all, onHover, on
           </g>
         ))}
         <line x2={inner.width} y1={inner.height} y2={inner.height} className="axis" />
-        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">HP GEMM work, %</text>
+        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">{costName}, %</text>
         <text x={-MARGIN.left + 2} y={-13} className="axis-title">bending, deg (log)</text>
         {path !== null && <path d={path} className="frontier-line" />}
         {plans.map((plan) => {

@@ -7,13 +7,15 @@ import { significant } from '../../base/units';
 import type { HeatLayout } from './heat-layout';
 import { angleColour, inkOn, type ColourMap } from './scales';
 
-/** Letters a cell can carry: B = BF16, 4 = NVFP4. */
-export type Mark = 'B' | '4';
+/** Letters a cell can carry: B = BF16 (solid border), 8 = an 8-bit format (double border), 4 = a 4-bit one (none). */
+export type Mark = 'B' | '8' | '4';
 
 export interface HeatCell {
   readonly id: string;
   readonly row: number;
   readonly column: number;
+  /** Across all columns: an op group outside the layers. */
+  readonly wide: boolean;
   /** `value`: angleDeg is drawn; the others have a pattern and a sign of their own. */
   readonly state: 'value' | 'missing' | 'failed' | 'measuring';
   readonly angleDeg: number | null;
@@ -76,7 +78,7 @@ export const Heatmap = memo(function Heatmap({ layout, cells, colourMap }: Heatm
 const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: HeatCell; readonly layout: HeatLayout; readonly colourMap: ColourMap }) {
   const x = layout.columnX(cell.column) + 0.5;
   const y = (layout.rowY[cell.row] ?? 0) + 0.5;
-  const w = layout.cellWidth - 1.5;
+  const w = (cell.wide ? layout.right - layout.columnX(cell.column) : layout.cellWidth) - 1.5;
   const h = layout.cellHeight - 1.5;
   const middle = y + h / 2 + 4;
   const hasValue = cell.angleDeg !== null;
@@ -93,6 +95,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
       {fill === null && cell.state !== 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-missing)" /> : null}
       {cell.belowNoise && fill !== null ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
       {cell.stored && ink !== undefined ? <rect x={x + 1} y={y + h - 2.5} width={w - 2} height="2.5" fill={`url(#${storedPattern(ink)})`} opacity="0.6" /> : null}
+      {cell.mark === '8' && roomy ? <path d={`M${x + 2} ${y + 2.5}v${h - 5}M${x + 4} ${y + 2.5}v${h - 5}`} strokeWidth="0.8" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
       {cell.mark === 'B' ? <rect x={x + 2.5} y={y + 2.5} width={w - 5} height={h - 5} rx="1" fill="none" strokeWidth="1.6" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
       <MarkLetter mark={cell.mark} x={x + (roomy ? 5 : w / 2 - 7)} y={y + h / 2 - 7.5} ink={ink} />
       {cell.ghost !== null ? (
@@ -113,7 +116,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
 });
 
 function MarkLetter({ mark, x, y, ink }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly ink: string | undefined }) {
-  if (mark === '4') return <text x={x + 7} y={y + 11.5} textAnchor="middle" className={ink === undefined ? 'heat-mark heat-plain' : 'heat-mark'} fill={ink}>4</text>;
+  if (mark !== 'B') return <text x={x + 7} y={y + 11.5} textAnchor="middle" className={ink === undefined ? 'heat-mark heat-plain' : 'heat-mark'} fill={ink}>{mark}</text>;
   return (
     <>
       <rect x={x} y={y} width="14" height="15" rx="2" fill={ink === '#000000' ? '#000000' : '#ffffff'} className={ink === undefined ? 'heat-badge' : undefined} />

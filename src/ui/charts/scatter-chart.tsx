@@ -2,14 +2,14 @@
  * Local error against relative shift of the gradient, both log, a point a site; the pass is shape and colour. Pairs of
  * similar local error whose shifts differ more than tenfold are joined by a line. A function of its props.
  */
-import { scaleLog, symbol, symbolCircle, symbolDiamond, symbolTriangle, type SymbolType } from 'd3';
+import { scaleLog, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from 'd3';
 import type { TellingPair } from './pairs';
 import { logDomain, logTicks, tickLabel } from './scales';
 
 export interface ScatterPoint {
   readonly id: string;
   readonly name: string;
-  readonly pass: 'fprop' | 'dgrad' | 'wgrad';
+  readonly pass: 'fprop' | 'dgrad' | 'wgrad' | 'out';
   readonly localError: number;
   readonly relativeShift: number;
   /** Clean angle. */
@@ -30,6 +30,7 @@ export const PASS_SHAPES: Readonly<Record<ScatterPoint['pass'], { readonly type:
   fprop: { type: symbolCircle, name: 'forward' },
   dgrad: { type: symbolTriangle, name: 'input gradient' },
   wgrad: { type: symbolDiamond, name: 'weight gradient' },
+  out: { type: symbolSquare, name: 'output' },
 };
 const MARGIN = { top: 16, right: 16, bottom: 34, left: 58 };
 
@@ -57,7 +58,7 @@ export function ScatterChart({ width, height, points, pairs, highlighted, onHove
         ))}
         <line x2={inner.width} y1={inner.height} y2={inner.height} className="axis" />
         <line y2={inner.height} className="axis" />
-        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">local error of the pass, |q − x|² / |x|² (log)</text>
+        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">local error, |q − x|² / |x|² (log)</text>
         <text x={-MARGIN.left + 2} y={-5} className="axis-title">bending, deg (log)</text>
         {pairs.map((pair) => {
           const a = byId.get(pair.strong);

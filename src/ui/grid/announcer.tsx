@@ -1,7 +1,7 @@
 /** Polite live region: what a gesture did and the new totals, once the hand rests (ux.md 3.7). */
 import { useEffect, useState } from 'react';
 import { formatPercent, significant } from '../../base/units';
-import { totalsOf } from '../../state';
+import { costWords, recipeName, shownNow, totalsOf } from '../../state';
 import { useWorkbench } from '../workbench';
 
 const RESTS_AFTER_MS = 600;
@@ -12,14 +12,14 @@ export function Announcer() {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const stop = document.subscribe((now, before) => {
-      if (now.plan === before.plan || now.plan === null) return;
+      if ((now.plan === before.plan && now.options === before.options) || now.plan === null) return;
       if (timer !== null) clearTimeout(timer);
       timer = setTimeout(() => {
-        const { plan, label } = document.getState();
-        const totals = plan ? totalsOf(facts.getState(), plan) : null;
+        const { plan, label, recipe, options } = document.getState();
+        const totals = plan ? totalsOf(shownNow({ facts, document }), plan) : null;
         if (!totals) return;
         const predicted = totals.predictedDeg === null ? 'not predicted' : `predicted ${significant(totals.predictedDeg)} degrees`;
-        setText(`${label === '' ? 'Plan' : label}: HP GEMM work ${formatPercent(totals.hpGemmWork)}, ${predicted}, ${totals.siteCount.bf16} cells BF16.`);
+        setText(`${label === '' ? 'Plan' : label}: ${recipeName(recipe, options)}, ${costWords(recipe).name} ${formatPercent(totals.hpShare)}, ${predicted}, ${totals.siteCount.bf16} cells BF16.`);
       }, RESTS_AFTER_MS);
     });
     return () => {

@@ -3,8 +3,9 @@ import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { formatOf } from '../../allocate/cost';
 import type { Plan } from '../../allocate/plan';
 import type { SiteId } from '../../graph/policy';
+import { formatName } from '../../state';
 import { useActions, useFacts, useView, useWorkbench } from '../workbench';
-import { columnSites, type GridModel } from './grid-model';
+import { columnSites, isWide, markOf, type GridModel } from './grid-model';
 import { siteFigures } from './site-figures';
 import { siteName } from './site-names';
 
@@ -51,8 +52,8 @@ export function CellMenu({ id, x, y, plan, model, onClose }: CellMenuProps) {
   const locked = ids.every((site) => plan.locked[site] === true);
   const many = ids.length === 1 ? '' : ` (${ids.length} cells)`;
   const row = model.rows.find((r) => r.sites.some((site) => site.id === id));
-  const column = row?.sites.findIndex((site) => site.id === id) ?? -1;
-  const graph = facts.graph;
+  const column = row === undefined || isWide(row) ? -1 : row.sites.findIndex((site) => site.id === id);
+  const { graph, recipe } = facts;
   const copy = (): void => {
     if (!graph) return;
     const lines = ids.flatMap((site) => siteFigures(facts, plan, site).map(({ label, value }) => `"${siteName(graph, site)}","${label}","${value.replaceAll('"', '""')}"`));
@@ -60,10 +61,10 @@ export function CellMenu({ id, x, y, plan, model, onClose }: CellMenuProps) {
   };
   const items: Item[] = [
     { label: `Set to BF16${many}`, keys: 'B', run: () => actions.setFormats(ids, 'bf16') },
-    { label: `Set to NVFP4${many}`, keys: '4', run: () => actions.setFormats(ids, 'nvfp4') },
+    { label: `Set to ${formatName(recipe)}${many}`, keys: markOf(recipe), run: () => actions.setFormats(ids, recipe) },
     { label: `${locked ? 'Unlock' : 'Lock'}${many}`, keys: 'L', run: () => actions.setLocked(ids, !locked) },
     { label: 'Select its row', keys: 'Shift Space', run: () => row && view.setState({ selection: new Set(row.sites.map((site) => site.id)), primary: id }) },
-    { label: 'Select its layer', keys: 'Ctrl Space', run: () => view.setState({ selection: new Set(columnSites(model, column)), primary: id }) },
+    ...(column < 0 ? [] : [{ label: 'Select its layer', keys: 'Ctrl Space', run: () => view.setState({ selection: new Set(columnSites(model, column)), primary: id }) }]),
     { label: `Copy figures as CSV${many}`, keys: '', run: copy },
     ...(facts.sites[id]?.status === 'failed' ? [{ label: 'Measure again', keys: 'R', run: () => void actions.runProbe([id]) }] : []),
   ];
@@ -80,7 +81,7 @@ export function CellMenu({ id, x, y, plan, model, onClose }: CellMenuProps) {
   const left = Math.min(x, window.innerWidth - 250);
   const top = Math.min(y, window.innerHeight - items.length * 30 - 16);
   return (
-    <div ref={root} className="cell-menu" role="menu" aria-label={`Actions for ${ids.length === 1 && graph ? siteName(graph, id) : `${ids.length} cells`}; now ${formatOf(plan.formats, id) === 'bf16' ? 'BF16' : 'NVFP4'}`} style={{ left, top }} onKeyDown={onKeyDown}>
+    <div ref={root} className="cell-menu" role="menu" aria-label={`Actions for ${ids.length === 1 && graph ? siteName(graph, id) : `${ids.length} cells`}; now ${formatName(formatOf(plan.formats, id))}`} style={{ left, top }} onKeyDown={onKeyDown}>
       {items.map(({ label, keys, run }) => (
         <button key={label} type="button" role="menuitem" tabIndex={-1} onClick={() => {
           run();

@@ -7,8 +7,11 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Plan } from '../../allocate/plan';
 import { significant } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
+import { RECIPES } from '../../graph/recipes';
+import { findSite } from '../../graph/sites';
+import { formatName } from '../../state';
 import { useFacts, useView } from '../workbench';
-import { siteFigures, siteShapes } from './site-figures';
+import { isRandom, siteFigures, siteShapes } from './site-figures';
 import { siteName } from './site-names';
 
 const FIRST_AFTER_MS = 60;
@@ -89,8 +92,10 @@ function Tip({ id, plan, isInteractive, onInside }: TipProps) {
       top: Math.max(56, Math.min(window.innerHeight - tip.height - 34, cell.top - 24)),
     });
   }, [id]);
-  const { graph } = facts;
-  if (!graph) return null;
+  const { graph, recipe, options } = facts;
+  const site = graph === null ? undefined : findSite(graph, id);
+  // Another recipe's cell is under the pointer (a small grid): it is not in this one.
+  if (!graph || site?.kind !== RECIPES[recipe].kind) return null;
   const result = facts.sites[id];
   const data = facts.provenance ?? facts.data;
   return (
@@ -99,11 +104,11 @@ function Tip({ id, plan, isInteractive, onInside }: TipProps) {
       <p className="tip-shapes">{siteShapes(graph, id, data.sequences, data.tokens)}</p>
       {result?.status === 'measured' ? (
         <p className="tip-sentence">
-          Running this one GEMM in NVFP4 turns the whole gradient by <b>{significant(result.cleanAngleDeg)} degrees</b>.
+          {site.pass === 'out' ? `Keeping this one output in ${formatName(recipe)}` : `Running this one GEMM in ${formatName(recipe)}`} turns the whole gradient by <b>{significant(result.cleanAngleDeg)} degrees</b>{isRandom(site.pass, options) ? ' (one draw of the random rounding)' : ''}.
         </p>
       ) : null}
       <dl className="figures">
-        {siteFigures(facts, plan, id).map(({ key, label, value }) => (
+        {siteFigures(facts, plan, id).filter(({ quiet }) => !quiet).map(({ key, label, value }) => (
           <div key={key} className={`figure figure-${key}`}>
             <dt>{label}</dt>
             <dd>{value}</dd>

@@ -1,79 +1,118 @@
 /**
  * The grid as rows and columns of sites, and every cell as what the heatmap draws. Pure: facts and plans in, data out.
+ * A row of an op group outside the layers (embedding, final norm, head) is one wide cell across all columns.
  */
 import { formatOf } from '../../allocate/cost';
 import type { Plan } from '../../allocate/plan';
-import type { SiteFormat, SiteId } from '../../graph/policy';
+import type { RecipeName, SiteFormat, SiteId } from '../../graph/policy';
+import { RECIPES } from '../../graph/recipes';
 import { gridRows, type GridRow } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
-import type { FactsState } from '../../state';
+import { FORMATS } from '../../numerics/formats';
+import { operandFormat } from '../../numerics/schemes';
+import type { LayerCell } from '../../state';
 import type { HeatCell, Mark } from '../charts/heatmap';
+import type { Position } from './navigation';
 
 export interface GridModel {
-  /** Rows that can be painted: op groups from the top, in each the three passes. */
+  readonly kind: 'pass' | 'out';
+  /** Rows that can be painted, from the top. */
   readonly rows: readonly GridRow[];
-  /** The head's rows: shown as one, never painted. */
+  /** The head's rows under a recipe of passes: shown as one, never painted. */
   readonly fixed: readonly GridRow[];
   readonly columns: number;
-  /** Sizes of the op groups, the fixed row as a group of one. */
+  /** Sizes of the blocks of rows, the fixed row as a block of one. */
   readonly groups: readonly number[];
+  /** Rows that PageUp and PageDown move by. */
+  readonly page: number;
 }
 
-export function gridModel(graph: Graph): GridModel {
-  const all = gridRows(graph);
+export function isWide(row: GridRow): boolean {
+  return row.sites[0]?.layer === null;
+}
+
+export function gridModel(graph: Graph, recipe: RecipeName): GridModel {
+  const all = gridRows(graph, recipe);
   const rows = all.filter((row) => row.paintable);
   const fixed = all.filter((row) => !row.paintable);
+  const { kind } = RECIPES[recipe];
+  const sums = new Set(graph.nodes.filter((node) => node.op === 'add').map((node) => node.id));
+  /** Passes: a block an op group. Outputs: a residual sum ends the attention's rows and the MLP's. */
+  const begins = (row: GridRow, before: GridRow | undefined): boolean =>
+    before === undefined || (kind === 'pass' ? before.group !== row.group : isWide(before) !== isWide(row) || sums.has(before.sites[0]?.node ?? ''));
   const groups: number[] = [];
   rows.forEach((row, i) => {
-    if (i === 0 || rows[i - 1]?.group !== row.group) groups.push(0);
+    if (begins(row, rows[i - 1])) groups.push(0);
     groups[groups.length - 1] = (groups.at(-1) ?? 0) + 1;
   });
-  return { rows, fixed, columns: graph.layers, groups: fixed.length > 0 ? [...groups, 1] : groups };
+  return { kind, rows, fixed, columns: graph.layers, groups: fixed.length > 0 ? [...groups, 1] : groups, page: Math.max(1, ...groups) };
 }
 
+export function siteAt(model: GridModel, { row, column }: Position): SiteId | null {
+  const found = model.rows[row];
+  if (found === undefined || column < 0) return null;
+  return (isWide(found) ? found.sites[0] : found.sites[column])?.id ?? null;
+}
+
+/** Where a site is; a wide cell counts as column 0. */
+export function positionOf(model: GridModel, id: SiteId | null): Position | null {
+  if (id === null) return null;
+  for (const [row, { sites }] of model.rows.entries()) {
+    const column = sites.findIndex((site) => site.id === id);
+    if (column >= 0) return { row, column };
+  }
+  return null;
+}
+
+/** B: BF16; else the bits of an element of the format. */
 export function markOf(format: SiteFormat): Mark {
-  return format === 'bf16' ? 'B' : '4';
+  if (format === 'bf16') return 'B';
+  return FORMATS[operandFormat(format, 'x').element].bits === 4 ? '4' : '8';
 }
 
-interface CellFacts extends Pick<FactsState, 'sites' | 'measuredHere'> {
+export interface CellFacts {
+  /** By site, what the chosen layer says. */
+  readonly layer: ReadonlyMap<SiteId, LayerCell>;
   readonly measuring: SiteId | null;
+  /** Whether the cell's figure came with the app. */
+  isStored(id: SiteId): boolean;
 }
 
 /** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand. */
 export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
   return model.rows.flatMap((row, r) =>
     row.sites.map((site, c): HeatCell => {
-      const result = facts.sites[site.id];
-      const measured = result?.status === 'measured' ? result : null;
+      const { state, angleDeg, belowNoise } = facts.layer.get(site.id) ?? { state: 'missing', angleDeg: null, belowNoise: false };
       const mark = markOf(formatOf(plan.formats, site.id));
       const next = markOf(formatOf(shown.formats, site.id));
-      const measuring = facts.measuring === site.id;
       return {
         id: site.id,
         row: r,
         column: site.layer ?? c,
-        state: measuring ? 'measuring' : measured ? 'value' : result ? 'failed' : 'missing',
-        angleDeg: measured ? measured.cleanAngleDeg : null,
+        wide: isWide(row),
+        state: facts.measuring === site.id ? 'measuring' : state,
+        angleDeg,
         mark,
         ghost: next === mark ? null : next,
         locked: plan.locked[site.id] === true,
-        belowNoise: measured?.belowNoise ?? false,
-        stored: result !== undefined && !facts.measuredHere.has(site.id),
-        dimmed: measured !== null && (measured.cleanAngleDeg < range[0] || measured.cleanAngleDeg > range[1]),
+        belowNoise,
+        stored: state !== 'missing' && facts.isStored(site.id),
+        dimmed: angleDeg !== null && (angleDeg < range[0] || angleDeg > range[1]),
       };
     }),
   );
 }
 
 /** Sites of the rectangle between two cells, either corner first. */
-export function rectangle(model: GridModel, a: { row: number; column: number }, b: { row: number; column: number }): SiteId[] {
+export function rectangle(model: GridModel, a: Position, b: Position): SiteId[] {
   const [top, bottom] = [Math.min(a.row, b.row), Math.max(a.row, b.row)];
   const [left, right] = [Math.min(a.column, b.column), Math.max(a.column, b.column)];
-  return model.rows.slice(Math.max(0, top), bottom + 1).flatMap((row) => row.sites.slice(Math.max(0, left), right + 1).map((site) => site.id));
+  return model.rows.slice(Math.max(0, top), bottom + 1).flatMap((row) => (isWide(row) ? row.sites : row.sites.slice(Math.max(0, left), right + 1)).map((site) => site.id));
 }
 
+/** The sites of a layer; wide cells are in none. */
 export function columnSites(model: GridModel, column: number): SiteId[] {
-  return model.rows.flatMap((row) => row.sites.slice(column, column + 1).map((site) => site.id));
+  return model.rows.flatMap((row) => (isWide(row) ? [] : row.sites.slice(column, column + 1).map((site) => site.id)));
 }
 
 export function allSites(model: GridModel): SiteId[] {

@@ -1,6 +1,7 @@
 /** The grid panel: title, STORED EXAMPLE ribbon, tools and legend, heatmap with its marginal bars, and the budget. */
 import { useCallback, useMemo, useState } from 'react';
 import type { SiteId } from '../../graph/policy';
+import { RECIPES } from '../../graph/recipes';
 import type { Graph } from '../../graph/types';
 import type { Plan } from '../../allocate/plan';
 import { BudgetBar } from '../budget/budget-bar';
@@ -8,11 +9,12 @@ import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
 import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
 import { Heatmap } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
+import { formatName, layerOf, LAYER_WORDS, switchWords } from '../../state';
 import { useFacts, usePlans, useView } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
 import { CellTooltip } from './cell-tooltip';
-import { gridModel, heatCells, type GridModel } from './grid-model';
+import { gridModel, heatCells, isWide, positionOf, type GridModel } from './grid-model';
 import { GridTools } from './grid-tools';
 import { HeatGrid } from './heat-grid';
 import { siteShort } from './site-names';
@@ -22,25 +24,30 @@ import './grid.css';
 export function GridPanel() {
   const graph = useFacts((f) => f.graph);
   const modelSha256 = useFacts((f) => f.modelSha256);
+  const kind = useFacts((f) => RECIPES[f.recipe].kind);
   const { plan, shown } = usePlans();
   if (!graph || !plan || !shown) return <section className="grid-panel" aria-label="Gradient bending" aria-busy="true" />;
-  // Another model begins anew: a tab stop in a layer that it lacks could not be reached.
-  return <OpenGrid key={modelSha256} graph={graph} plan={plan} shown={shown} />;
+  // Another model, or another kind of cell, begins anew: a tab stop in a row that it lacks could not be reached.
+  return <OpenGrid key={`${modelSha256} ${kind}`} graph={graph} plan={plan} shown={shown} />;
 }
 
 function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan: Plan; readonly shown: Plan }) {
-  const sites = useFacts((f) => f.sites);
-  const measuredHere = useFacts((f) => f.measuredHere);
-  const run = useFacts((f) => f.run);
+  const facts = useFacts((f) => f);
+  const layer = useView((v) => v.layer);
   const range = useView((v) => v.range);
   const palette = useView((v) => v.palette);
   const primary = useView((v) => v.primary);
   const [focused, setFocused] = useState<SiteId | null>(null);
   const [menu, setMenu] = useState<MenuPlace | null>(null);
   const [stage, box] = useBox<HTMLDivElement>();
-  const model = useMemo(() => gridModel(graph), [graph]);
-  const measuring = run?.measuring ?? null;
-  const cells = useMemo(() => heatCells(model, { sites, measuredHere, measuring }, plan, shown, range), [model, sites, measuredHere, measuring, plan, shown, range]);
+  const { recipe, measuring } = facts;
+  const here = layer === 'leave-one-out' ? facts.leaveOneOutHere : facts.measuredHere;
+  const model = useMemo(() => gridModel(graph, recipe), [graph, recipe]);
+  const angles = layerOf(facts, layer);
+  const cells = useMemo(
+    () => heatCells(model, { layer: angles, measuring, isStored: (id) => !here.has(id) }, plan, shown, range),
+    [model, angles, here, measuring, plan, shown, range],
+  );
   const layout = useMemo(() => {
     const rows = model.groups.reduce((sum, size) => sum + size, 0);
     return heatLayout({ columns: model.columns, groups: model.groups, ...cellSize(model.columns, box.width - ROW_BARS_WIDTH, box.height, rows, model.groups.length) });
@@ -50,16 +57,17 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
     <section className="grid-panel" aria-label="Gradient bending">
       <header className="grid-title">
         <h2>Gradient bending</h2>
+        <RecipeName />
         <Ribbon />
       </header>
-      <GridTools subtitle={measuring === null ? 'Angle to the BF16 gradient if only that cell is NVFP4' : `Measuring ${siteShort(graph, measuring)}`} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <GridTools subtitle={measuring === null ? LAYER_WORDS[layer].subtitle(formatName(recipe)) : `Measuring ${siteShort(graph, measuring)}`} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
       <div className="grid-stage" ref={stage}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>
             <Crosshair model={model} layout={layout} />
             <Heatmap layout={layout} cells={cells} colourMap={palette} />
             <HeatGrid model={model} layout={layout} plan={plan} onFocusCell={setFocused} openMenu={(id, x, y) => setMenu({ id, x, y })} />
-            <MarginalBars graph={graph} model={model} layout={layout} />
+            <MarginalBars graph={graph} recipe={recipe} model={model} layout={layout} />
           </div>
         ) : null}
       </div>
@@ -74,16 +82,24 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
 /** The hovered cell's row and layer, lit at their labels and around the cells between. */
 function Crosshair({ model, layout }: { readonly model: GridModel; readonly layout: HeatLayout }) {
   const hovered = useView((v) => v.hovered);
-  const row = hovered === null ? -1 : model.rows.findIndex((r) => r.sites.some((site) => site.id === hovered));
-  const column = model.rows[row]?.sites.findIndex((site) => site.id === hovered) ?? -1;
-  if (row < 0 || column < 0) return null;
+  const at = positionOf(model, hovered);
+  if (!at) return null;
+  const { row, column } = at;
   const bottom = (layout.rowY[model.rows.length - 1] ?? 0) + layout.cellHeight;
+  const wide = model.rows[row] !== undefined && isWide(model.rows[row]);
   return (
     <>
       <div className="crosshair" style={{ left: 0, top: (layout.rowY[row] ?? 0) - 1, width: layout.right + 1, height: layout.cellHeight + 1 }} />
-      <div className="crosshair" style={{ left: layout.columnX(column) - 1, top: layout.headerHeight - 24, width: layout.cellWidth + 1, height: bottom - layout.headerHeight + 25 }} />
+      {wide ? null : <div className="crosshair" style={{ left: layout.columnX(column) - 1, top: layout.headerHeight - 24, width: layout.cellWidth + 1, height: bottom - layout.headerHeight + 25 }} />}
     </>
   );
+}
+
+/** Which recipe the grid is of, switches included. */
+function RecipeName() {
+  const recipe = useFacts((f) => f.recipe);
+  const options = useFacts((f) => f.options);
+  return <p className="grid-recipe"><strong>{RECIPES[recipe].label}</strong>{switchWords(options) === '' ? null : <span className="muted"> {switchWords(options)}</span>}</p>;
 }
 
 /** Stays while any cell on the screen was not measured on this GPU (ux.md 6.6). */

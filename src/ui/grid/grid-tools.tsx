@@ -1,30 +1,35 @@
 /** Row above the grid: the brush in hand, cell actions, the fill's colour map, and the legend with its two handles. */
 import { useMemo, useState } from 'react';
 import { significant } from '../../base/units';
-import type { SiteFormat } from '../../graph/policy';
+import type { RecipeName } from '../../graph/policy';
+import { formatName, layerOf, LAYERS, LAYER_WORDS, type Layer } from '../../state';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { Slider } from '../budget/slider';
 import { HeatLegend, LEGEND_HEIGHT } from '../charts/heat-legend';
 import { ANGLE_DOMAIN, COLOUR_MAP_NAMES, COLOUR_MAPS, logPosition, logValue, type ColourMap } from '../charts/scales';
+import { markOf } from './grid-model';
 
-const BRUSHES: readonly { readonly format: SiteFormat | null; readonly label: string; readonly title: string }[] = [
-  { format: null, label: 'Select', title: 'Dragging selects cells' },
-  { format: 'bf16', label: 'Paint B', title: 'Dragging paints cells BF16' },
-  { format: 'nvfp4', label: 'Paint 4', title: 'Dragging paints cells NVFP4' },
+type Brush = 'high' | 'low' | null;
+const brushes = (recipe: RecipeName): readonly { readonly brush: Brush; readonly label: string; readonly title: string }[] => [
+  { brush: null, label: 'Select', title: 'Dragging selects cells' },
+  { brush: 'high', label: 'Paint B', title: 'Dragging paints cells BF16' },
+  { brush: 'low', label: `Paint ${markOf(recipe)}`, title: `Dragging paints cells ${formatName(recipe)}` },
 ];
 
 export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; readonly openMenu: (x: number, y: number) => void }) {
   const { view } = useWorkbench();
-  const brush = useView((v) => v.brush);
+  const inHand = useView((v) => v.brush);
   const palette = useView((v) => v.palette);
+  const layer = useView((v) => v.layer);
+  const recipe = useFacts((f) => f.recipe);
   const hasPrimary = useView((v) => v.primary !== null);
   return (
     <div className="grid-tools">
       <p className="grid-subtitle">{subtitle}</p>
       <div className="grid-buttons">
       <div className="segmented" role="group" aria-label="What dragging on the grid does">
-        {BRUSHES.map(({ format, label, title }) => (
-          <button key={label} type="button" aria-pressed={brush === format} title={title} onClick={() => view.setState({ brush: format })}>{label}</button>
+        {brushes(recipe).map(({ brush, label, title }) => (
+          <button key={label} type="button" aria-pressed={inHand === brush} title={title} onClick={() => view.setState({ brush })}>{label}</button>
         ))}
       </div>
       <button type="button" className="button quiet" aria-haspopup="menu" disabled={!hasPrimary} onClick={(event) => {
@@ -33,6 +38,12 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
       }}>
         Cell actions
       </button>
+      <label className="grid-map">
+        Fill<span className="visually-hidden"> of the cells</span>
+        <select className="grid-layer" value={layer} onChange={(event) => view.setState({ layer: event.target.value as Layer })}>
+          {LAYERS.map((name) => <option key={name} value={name}>{LAYER_WORDS[name].name}</option>)}
+        </select>
+      </label>
       <label className="grid-map">
         Colours<span className="visually-hidden"> of the fill</span>
         <select value={palette} onChange={(event) => view.setState({ palette: event.target.value as ColourMap })}>
@@ -49,20 +60,21 @@ const LEGEND_WIDTH = 280;
 
 function Legend() {
   const { view } = useWorkbench();
-  const sites = useFacts((f) => f.sites);
-  const floor = useFacts((f) => f.floor);
+  const facts = useFacts((f) => f);
+  const layer = useView((v) => v.layer);
   const palette = useView((v) => v.palette);
   const range = useView((v) => v.range);
   const current = useView((v) => v.hovered ?? v.primary);
-  const angles = useMemo(() => Object.values(sites).flatMap((r) => (r.status === 'measured' ? [r.cleanAngleDeg] : [])), [sites]);
-  const result = current === null ? undefined : sites[current];
+  const { floor, recipe } = facts;
+  const cells = layerOf(facts, layer);
+  const angles = useMemo(() => [...cells.values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg])), [cells]);
   const summary = angles.length === 0 ? 'no cell is measured' : `${angles.length} cells, ${significant(Math.min(...angles))} to ${significant(Math.max(...angles))} degrees`;
   return (
-    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: bending if NVFP4, ${summary}${floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
+    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: ${LAYER_WORDS[layer].name} (${formatName(recipe)}), ${summary}${floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
       <HeatLegend
         width={LEGEND_WIDTH} anglesDeg={angles} range={range} colourMap={palette}
         floorForwardDeg={floor?.forwardDeg ?? null} floorBackwardDeg={floor?.backwardDeg ?? null}
-        currentDeg={result?.status === 'measured' ? result.cleanAngleDeg : null}
+        currentDeg={current === null ? null : (cells.get(current)?.angleDeg ?? null)}
       />
       {(['from', 'to'] as const).map((end) => (
         <RangeHandle key={end} end={end} range={range} onRange={(next) => view.setState({ range: next })} />

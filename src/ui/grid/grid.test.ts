@@ -5,23 +5,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatsWhere, type Plan } from '../../allocate/plan';
-import { passSites } from '../../allocate/cost';
-import type { Measured } from '../../graph/probe-record';
+import { costedSites } from '../../allocate/cost';
 import { paintableSites } from '../../graph/sites';
 import { gpt2Graph } from '../../models/gpt2';
-import { createFactsStore, openFacts } from '../../state';
-import { allSites, columnSites, gridModel, heatCells, rectangle } from './grid-model';
+import { layerOf } from '../../state';
+import { measured, shownWith } from '../shown-fixture';
+import { allSites, columnSites, gridModel, heatCells, isWide, markOf, positionOf, rectangle, siteAt } from './grid-model';
 import { moveFocus } from './navigation';
-import { siteFigures, siteSentence, siteWork } from './site-figures';
+import { siteFigures, siteShapes, siteShare } from './site-figures';
+import { siteSentence } from './site-sentence';
 import { siteName, siteShort } from './site-names';
 
 const GRAPH = gpt2Graph({ model: 'tiny', layers: 3, width: 64, heads: 2, positions: 32, vocabulary: 96, eps: 1e-5 });
-const SITES = passSites(GRAPH);
+const SITES = costedSites(GRAPH, 'nvfp4');
 const PLAN: Plan = { name: 'Plan', formats: formatsWhere(SITES, (s) => s.pass === 'wgrad', 'nvfp4'), locked: { 'h.1.mlp.c_fc:dgrad': true }, notes: '' };
-const measured = (angleDeg: number): Measured => ({
-  status: 'measured', angleDeg, cleanAngleDeg: angleDeg, angleSeDeg: 0.01, belowNoise: false, relativeShift: 0.1, lengthRatio: 1, rotationShare: 1,
-  lossChange: 0, localError: 0.01, blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [], elapsedMs: 1,
-});
 
 describe('focus', () => {
   const shape = { rows: 13, columns: 6, page: 3 };
@@ -56,13 +53,13 @@ describe('focus', () => {
   });
 });
 
-describe('grid', () => {
-  const model = gridModel(GRAPH);
+describe('grid of passes', () => {
+  const model = gridModel(GRAPH, 'nvfp4');
 
   it('holds every paintable site once, the head as one fixed row', () => {
-    expect(new Set(allSites(model))).toEqual(new Set(paintableSites(GRAPH).map((s) => s.id)));
+    expect(new Set(allSites(model))).toEqual(new Set(paintableSites(GRAPH, 'nvfp4').map((s) => s.id)));
     expect(allSites(model)).toHaveLength(36);
-    expect(model.groups).toEqual([3, 3, 3, 3, 1]);
+    expect(model).toMatchObject({ groups: [3, 3, 3, 3, 1], page: 3 });
     expect(model.fixed.map((row) => row.group)).toEqual(['lm_head', 'lm_head', 'lm_head']);
     expect(columnSites(model, 2).every((id) => id.startsWith('h.2.'))).toBe(true);
   });
@@ -78,45 +75,87 @@ describe('grid', () => {
   it('draws what facts and plan say', () => {
     const shown = { ...PLAN, formats: { ...PLAN.formats, 'h.0.attn.c_attn:fprop': 'bf16' as const } };
     const sites = { 'h.0.attn.c_attn:fprop': measured(6.8), 'h.1.attn.c_attn:fprop': { status: 'failed', errorName: 'E-RUN-02', reason: 'zero gradient' } as const };
-    const cells = heatCells(model, { sites, measuredHere: new Set(['h.1.attn.c_attn:fprop']), measuring: 'h.2.attn.c_attn:wgrad' }, PLAN, shown, [0.01, 5]);
+    const layer = layerOf(shownWith({ graph: GRAPH }, { sites }), 'isolated');
+    const cells = heatCells(model, { layer, measuring: 'h.2.attn.c_attn:wgrad', isStored: (id) => id !== 'h.1.attn.c_attn:fprop' }, PLAN, shown, [0.01, 5]);
     const cell = (id: string) => cells.find((c) => c.id === id);
-    expect(cell('h.0.attn.c_attn:fprop')).toMatchObject({ state: 'value', angleDeg: 6.8, mark: '4', ghost: 'B', stored: true, dimmed: true });
+    expect(cell('h.0.attn.c_attn:fprop')).toMatchObject({ state: 'value', angleDeg: 6.8, mark: '4', ghost: 'B', stored: true, dimmed: true, wide: false });
     expect(cell('h.1.attn.c_attn:fprop')).toMatchObject({ state: 'failed', angleDeg: null, stored: false });
     expect(cell('h.2.attn.c_attn:wgrad')).toMatchObject({ state: 'measuring', angleDeg: null, mark: 'B', ghost: null });
-    expect(cell('h.1.mlp.c_fc:dgrad')).toMatchObject({ state: 'missing', locked: true });
+    expect(cell('h.1.mlp.c_fc:dgrad')).toMatchObject({ state: 'missing', locked: true, stored: false });
+  });
+});
+
+describe('grid of op groups', () => {
+  const model = gridModel(GRAPH, 'fp8-out');
+
+  it('has ten rows of a layer between three wide cells, in blocks that end with a residual sum', () => {
+    expect(model.rows.map((row) => (isWide(row) ? 'wide' : row.groupLabel.short))).toEqual(['wide', 'ln 1', 'qkv', 'attn', 'proj', 'res 1', 'ln 2', 'fc', 'act', 'down', 'res 2', 'wide', 'wide']);
+    expect(model).toMatchObject({ kind: 'out', groups: [1, 5, 5, 2], page: 5, fixed: [] });
+    expect(allSites(model)).toHaveLength(10 * 3 + 3);
+  });
+
+  it('finds a wide cell at every column, and puts it into no layer', () => {
+    for (const column of [0, 1, 2]) expect(siteAt(model, { row: 0, column })).toBe('wte:out');
+    expect(siteAt(model, { row: 0, column: -1 })).toBeNull();
+    expect(siteAt(model, { row: 8, column: 2 })).toBe('h.2.mlp.act:out');
+    expect(positionOf(model, 'lm_head:out')).toEqual({ row: 12, column: 0 });
+    expect(positionOf(model, 'h.0.mlp.c_fc:fprop')).toBeNull();
+    expect(columnSites(model, 1)).toHaveLength(10);
+    expect(rectangle(model, { row: 0, column: 2 }, { row: 1, column: 2 })).toEqual(['wte:out', 'h.2.ln_1:out']);
+  });
+
+  it('marks a format by its bits', () => {
+    expect((['bf16', 'nvfp4', 'mxfp4', 'mxfp8', 'fp8', 'fp8-block', 'fp8-out'] as const).map(markOf)).toEqual(['B', '4', '4', '8', '8', '8', '8']);
   });
 });
 
 describe('names and figures', () => {
+  const facts = shownWith({ graph: GRAPH }, { sites: { 'h.2.mlp.c_proj:fprop': measured(6.8), 'h.1.mlp.c_proj:fprop': measured(9) }, measuredHere: new Set(['h.2.mlp.c_proj:fprop']) });
+
   it('names a site as people say it', () => {
     expect(siteName(GRAPH, 'h.2.mlp.c_proj:fprop')).toBe('Layer 2, MLP down projection, forward pass');
     expect(siteName(GRAPH, 'h.0.attn.c_attn:wgrad')).toBe('Layer 0, attention query, key, value, weight gradient');
+    expect(siteName(GRAPH, 'h.2.mlp.act:out')).toBe('Layer 2, MLP activation output');
+    expect(siteName(GRAPH, 'ln_f:out')).toBe('final norm output');
     expect(siteShort(GRAPH, 'h.2.mlp.c_proj:dgrad')).toBe('L2 down dg');
+    expect(siteShort(GRAPH, 'h.2.mlp.act:out')).toBe('L2 act out');
   });
 
   it('says a cell in one sentence with its rank', () => {
-    const store = createFactsStore();
-    openFacts(store, GRAPH, 'tiny', 'sha256:x', null);
-    store.setState({ sites: { 'h.2.mlp.c_proj:fprop': measured(6.8), 'h.1.mlp.c_proj:fprop': measured(9) }, measuredHere: new Set(['h.2.mlp.c_proj:fprop']) });
-    const facts = store.getState();
-    expect(siteSentence(facts, PLAN, 'h.2.mlp.c_proj:fprop')).toBe('Layer 2, MLP down projection, forward pass, bending 6.80 degrees, rank 2 of 36, precision NVFP4.');
-    expect(siteSentence(facts, PLAN, 'h.1.mlp.c_fc:dgrad')).toBe('Layer 1, MLP up projection, input gradient, not measured, precision NVFP4, locked.');
+    expect(siteSentence(facts, PLAN, 'h.2.mlp.c_proj:fprop', 'isolated')).toBe('Layer 2, MLP down projection, forward pass, bending 6.80 degrees, rank 2 of 36, precision NVFP4.');
+    expect(siteSentence(facts, PLAN, 'h.1.mlp.c_fc:dgrad', 'isolated')).toBe('Layer 1, MLP up projection, input gradient, not measured, precision NVFP4, locked.');
+    expect(siteSentence(facts, PLAN, 'h.2.mlp.c_proj:fprop', 'persistent')).toBe('Layer 2, MLP down projection, forward pass, persistent not measured, precision NVFP4.');
     expect(siteFigures(facts, PLAN, 'h.2.mlp.c_proj:fprop').slice(0, 3).map((f) => f.key)).toEqual(['clean', 'raw', 'se']);
   });
 
   it('does not call the error of a single batch zero', () => {
-    const store = createFactsStore();
-    openFacts(store, GRAPH, 'tiny', 'sha256:x', null);
     const batch = { angleDeg: 1, relativeShift: 0.1, lengthRatio: 1, rotationShare: 1, lossChange: 0, localError: 0.01 };
     const error = (count: number): string | undefined => {
-      store.setState({ sites: { 'h.0.mlp.c_fc:wgrad': { ...measured(1), perBatch: new Array<typeof batch>(count).fill(batch) } } });
-      return siteFigures(store.getState(), PLAN, 'h.0.mlp.c_fc:wgrad').find((f) => f.key === 'se')?.value;
+      const one = shownWith({ graph: GRAPH }, { sites: { 'h.0.mlp.c_fc:wgrad': { ...measured(1), perBatch: new Array<typeof batch>(count).fill(batch) } } });
+      return siteFigures(one, PLAN, 'h.0.mlp.c_fc:wgrad').find((f) => f.key === 'se')?.value;
     };
     expect(error(1)).toBe('unknown (1 batch)');
     expect(error(4)).toBe('± 0.0100 deg (4 batches)');
   });
 
-  it('shares out all GEMM work', () => {
-    expect(SITES.reduce((sum, site) => sum + siteWork(GRAPH, site.id), 0)).toBeCloseTo(1, 12);
+  it('says what persists with its error, or why it is not known, and of what a random angle is', () => {
+    const id = 'h.0.mlp.c_fc:wgrad';
+    const persistent = { overBatches: { reason: 'needs at least 8 batches; this run has 4' }, overDraws: { draws: 8, relative: 0.0123, standardError: 0.002, share: 0.25 } };
+    const of = (options: { sr?: boolean }) => Object.fromEntries(siteFigures(shownWith({ graph: GRAPH }, { sites: { [id]: { ...measured(1), persistent } } }, 'nvfp4', options), PLAN, id).map((f) => [f.label, f.value]));
+    expect(of({ sr: true })).toMatchObject({
+      'Bending if NVFP4, clean, one draw': '1.00 deg', 'Persists over batches': 'not known: needs at least 8 batches; this run has 4',
+      'Persists over draws': '0.0123 ± 0.0020 of |g*|, 25 % of the shift (8 draws)', 'All low but this one': 'not measured',
+    });
+    expect(of({})).toHaveProperty(['Bending if NVFP4, clean'], '1.00 deg');
+  });
+
+  it('shares out the whole cost of each kind, and says what an output keeps', () => {
+    for (const recipe of ['nvfp4', 'fp8-out'] as const) {
+      expect(costedSites(GRAPH, recipe).reduce((sum, site) => sum + siteShare(GRAPH, recipe, site.id), 0)).toBeCloseTo(1, 12);
+    }
+    expect(siteShapes(GRAPH, 'h.0.mlp.c_fc:out', 2, 32)).toBe('y and its arriving gradient, [64 × 256]; 32.0 KiB kept in BF16');
+    expect(siteShapes(GRAPH, 'h.0.mlp.c_proj:out', 2, 32)).toBe('y and its arriving gradient, [64 × 64]; not kept for the backward pass');
+    const shown = shownWith({ graph: GRAPH }, {}, 'fp8-out');
+    expect(siteFigures(shown, PLAN, 'h.0.mlp.c_proj:out').find((f) => f.key === 'cost')?.value).toBe('nothing: not kept');
   });
 });

@@ -2,15 +2,16 @@
  * The figures of a site in their fixed order, each with its unit (ux.md 3.6): read by tooltip, inspector and CSV, so that
  * one number is never called two things.
  */
-import { formatOf, totalFlops } from '../../allocate/cost';
+import { formatOf, totalCost } from '../../allocate/cost';
 import type { Plan } from '../../allocate/plan';
-import { formatDegrees, formatPercent, significant } from '../../base/units';
-import type { SiteId } from '../../graph/policy';
-import { passGemm } from '../../graph/signatures';
-import { findSite } from '../../graph/sites';
+import { angleOfTanSquared } from '../../base/angle';
+import { formatBytes, formatDegrees, formatPercent, significant } from '../../base/units';
+import type { PolicyOptions, RecipeName, SiteId } from '../../graph/policy';
+import type { Persistence } from '../../graph/probe-record';
+import { keptOutputs, outputBytes, passGemm } from '../../graph/signatures';
+import { findSite, type SitePart } from '../../graph/sites';
 import type { Graph, Pass } from '../../graph/types';
-import { ranksOf, sitesOf, type FactsState } from '../../state';
-import { siteName } from './site-names';
+import { costWords, formatName, layerCell, layerFactsOf, ranksOf, sitesOf, type Shown } from '../../state';
 
 export interface Figure {
   readonly key: string;
@@ -18,71 +19,109 @@ export interface Figure {
   readonly value: string;
   /** One sentence for the label's tooltip. */
   readonly explain: string;
+  /** Says only that something was not measured: left out where there is little room. */
+  readonly quiet?: true;
 }
 
 const OPERANDS: Readonly<Record<Pass, string>> = { fprop: 'y = x · w', dgrad: 'dx = dy · wᵀ', wgrad: 'dw = xᵀ · dy' };
 
-/** "[512 x 128] · [128 x 384], y = x · w": which two operands, at the calibration batch's size. */
+/** "y = x · w, [512 × 128] · [128 × 384]", or what an output is and what the backward pass keeps of it, at the calibration batch's size. */
 export function siteShapes(graph: Graph, id: SiteId, sequences: number, tokens: number): string {
   const site = findSite(graph, id);
   const node = graph.nodes.find((n) => n.id === site?.node);
   if (!site || !node) return '';
+  if (site.pass === 'out') {
+    const rows = sequences * tokens;
+    const kept = keptOutputs(graph).has(node.id);
+    return `y and its arriving gradient, [${rows} × ${node.cols}]; ${kept ? `${formatBytes(outputBytes(node, rows))} kept in BF16` : 'not kept for the backward pass'}`;
+  }
   const { m, k, n } = passGemm(node, site.pass, { sequences, tokens });
   return `${OPERANDS[site.pass]}, [${m} × ${k}] · [${k} × ${n}]`;
 }
 
-/** FLOPs of this pass over those of all passes of the block linears, 0..1. */
-export function siteWork(graph: Graph, id: SiteId): number {
-  const all = sitesOf(graph);
-  return (all.find((site) => site.id === id)?.flops ?? 0) / totalFlops(all);
+/** Cost of keeping the site in BF16 over that of keeping everything, 0..1. */
+export function siteShare(graph: Graph, recipe: RecipeName, id: SiteId): number {
+  const all = sitesOf(graph, recipe);
+  return (all.find((site) => site.id === id)?.cost ?? 0) / totalCost(all);
 }
 
-export function siteFigures(facts: FactsState, plan: Plan, id: SiteId): Figure[] {
-  const { graph } = facts;
+/** Whether a site's rounding is random: its angle is then that of one draw. Only dy is rounded at random. */
+export function isRandom(pass: SitePart, options: PolicyOptions): boolean {
+  return options.sr === true && (pass === 'dgrad' || pass === 'wgrad');
+}
+
+export function siteFigures(shown: Shown, plan: Plan, id: SiteId): Figure[] {
+  const { graph, recipe, options } = shown;
   if (!graph) return [];
   const figures: Figure[] = [];
-  const add = (key: string, label: string, value: string, explain: string): void => {
-    figures.push({ key, label, value, explain });
+  const add = (key: string, label: string, value: string, explain: string, quiet?: true): void => {
+    figures.push({ key, label, value, explain, ...(quiet ? { quiet } : {}) });
   };
-  const result = facts.sites[id];
+  const result = shown.sites[id];
+  const site = findSite(graph, id);
+  const low = formatName(recipe);
   if (result?.status === 'measured') {
-    const rank = ranksOf(facts).get(id);
-    add('clean', 'Bending if NVFP4, clean', formatDegrees(result.cleanAngleDeg), 'Angle to the BF16 gradient over all parameters with only this site low, the noise floor taken out.');
-    add('raw', 'Bending, raw', formatDegrees(result.angleDeg), 'The measured angle, the noise floor still in it.');
+    const rank = ranksOf(shown).get(id);
+    const draw = site && isRandom(site.pass, options) ? ', one draw' : '';
+    add('clean', `Bending if ${low}, clean${draw}`, formatDegrees(result.cleanAngleDeg), 'Angle to the BF16 gradient over all parameters with only this site low, the noise floor taken out.');
+    add('raw', `Bending, raw${draw}`, formatDegrees(result.angleDeg), 'The measured angle, the noise floor still in it.');
     add('se', 'Standard error', result.angleSeDeg !== null && result.perBatch.length > 1 ? `± ${formatDegrees(result.angleSeDeg)} (${result.perBatch.length} batches)` : 'unknown (1 batch)', 'Over calibration batches.');
+    figures.push(...persistenceFigures(result.persistent, draw !== ''), ...leftOutFigures(shown, id));
     add('rotation', 'Rotation share', significant(result.rotationShare), '1: the shift only rotates the gradient; 0: it only changes its length.');
     add('length', 'Length ratio', `${significant(result.lengthRatio, 4)} ×`, 'Length of the shifted gradient over that of the reference.');
     add('shift', 'Relative shift', formatPercent(result.relativeShift, 2), 'Length of the shift over that of the reference gradient.');
     add('loss', 'Loss change', `${result.lossChange > 0 ? '+' : ''}${significant(result.lossChange, 2)} nats`, 'Of the calibration loss; backward passes cannot change it.');
-    if (result.localError !== null) add('local', 'Local error', formatPercent(result.localError, 2), "Squared error of the pass's own output over its squared length, its inputs being the reference's.");
-    if (rank !== undefined) add('rank', 'Rank', `${rank} of ${sitesOf(graph).length}`, '1 bends most, by clean angle.');
+    if (result.localError !== null) add('local', 'Local error', `${localErrorText(result.localError)} (${formatDegrees(angleOfTanSquared(result.localError))})`, LOCAL_ERROR[site?.pass === 'out' ? 'out' : 'pass']);
+    if (rank !== undefined) add('rank', 'Rank', `${rank} of ${sitesOf(graph, recipe).length}`, '1 bends most, by clean angle.');
     add('noise', 'Noise', result.belowNoise ? 'below noise (raw < 2 × floor)' : 'above noise', 'What one flipped BF16 ulp already does to the gradient.');
   } else if (result?.status === 'failed') {
     add('failed', 'Failed', `${result.errorName}: ${result.reason}`, 'Press R on the cell to measure it again.');
   } else {
     add('missing', 'Bending', 'not measured', 'Run the probe to measure it.');
+    figures.push(...leftOutFigures(shown, id));
   }
-  add('cost', 'Cost in BF16', `${formatPercent(siteWork(graph, id), 2)} of GEMM work`, 'FLOPs of this pass over those of all passes of the block linears.');
-  add('precision', 'Precision', `${formatOf(plan.formats, id) === 'bf16' ? 'BF16' : 'NVFP4'}${plan.locked[id] ? ', locked' : ''}`, 'What the current plan gives it.');
+  const share = siteShare(graph, recipe, id);
+  add('cost', 'Cost in BF16', share === 0 ? 'nothing: not kept' : `${formatPercent(share, 2)} of ${costWords(recipe).of}`,
+    site?.pass === 'out' ? 'Bytes that the backward pass keeps of it, over those of all op groups in BF16.' : 'FLOPs of this pass over those of all passes of the block linears.');
+  add('precision', 'Precision', `${formatName(formatOf(plan.formats, id))}${plan.locked[id] ? ', locked' : ''}`, 'What the current plan gives it.');
   return figures;
 }
 
-/** The whole state of a cell in one sentence, for a screen reader (ux.md 3.7). */
-export function siteSentence(facts: FactsState, plan: Plan, id: SiteId): string {
-  const { graph } = facts;
-  if (!graph) return id;
-  const result = facts.sites[id];
-  const parts = [siteName(graph, id)];
-  if (facts.run?.measuring === id) parts.push('being measured');
-  if (result?.status === 'measured') {
-    parts.push(`bending ${significant(result.cleanAngleDeg)} degrees`);
-    const rank = ranksOf(facts).get(id);
-    if (rank !== undefined) parts.push(`rank ${rank} of ${sitesOf(graph).length}`);
-    if (result.belowNoise) parts.push('below noise');
-  } else if (result?.status === 'failed') parts.push(`failed, ${result.errorName}`);
-  else parts.push('not measured');
-  parts.push(`precision ${formatOf(plan.formats, id) === 'bf16' ? 'BF16' : 'NVFP4'}`);
-  if (plan.locked[id]) parts.push('locked');
-  if (result && !facts.measuredHere.has(id)) parts.push('stored example');
-  return `${parts.join(', ')}.`;
+const LOCAL_ERROR = {
+  pass: "Squared error of the pass's own output over its squared length, its inputs being the reference's; in brackets as an angle.",
+  out: 'Squared rounding error of the stored output over its squared length; in brackets as an angle.',
+} as const;
+
+/** Two digits after the point, or as many as it takes to say more than zero. */
+function localErrorText(error: number): string {
+  return error === 0 || error >= 5e-5 ? formatPercent(error, 2) : `${significant(100 * error, 2)} %`;
+}
+
+/** What of the shift stays, each with its error, or why it is not known (method.md 1). */
+function persistenceFigures(persistent: Persistence | undefined, isDrawn: boolean): Figure[] {
+  const overBatches = 'The part of the shift that batches share, over the length of the reference gradient; its jackknife error; its share of the squared shift.';
+  if (persistent === undefined) return [{ key: 'batches', label: 'Persists over batches', value: 'not measured', explain: `${overBatches} Tick “What persists” and run.`, quiet: true }];
+  return [
+    { key: 'batches', label: 'Persists over batches', value: shiftText(persistent.overBatches, 'batches'), explain: overBatches },
+    ...(isDrawn || !('reason' in persistent.overDraws)
+      ? [{ key: 'draws', label: 'Persists over draws', value: shiftText(persistent.overDraws, 'draws'), explain: 'The part of the shift that repeated stochastic roundings of the first batch share.' }]
+      : []),
+  ];
+}
+
+function shiftText(shift: Persistence['overBatches'], of: string): string {
+  if ('reason' in shift) return `not known: ${shift.reason}`;
+  return `${significant(shift.relative)} ± ${significant(shift.standardError, 2)} of |g*|, ${formatPercent(Math.max(0, shift.share), 0)} of the shift (${shift.draws} ${of})`;
+}
+
+/** The angle of everything low but this cell, and what goes away with it. */
+function leftOutFigures(shown: Shown, id: SiteId): Figure[] {
+  const facts = layerFactsOf(shown);
+  const result = facts.leaveOneOut[id];
+  const label = 'All low but this one';
+  const explain = 'Angle with every cell of the recipe low except this one, and what that takes away of everything low (squared tangents subtract).';
+  if (result === undefined) return [{ key: 'left-out', label, value: 'not measured', explain: `${explain} Tick “Leave one out” and run.`, quiet: true }];
+  if (result.status === 'failed') return [{ key: 'left-out', label, value: `failed: ${result.reason}`, explain }];
+  const { angleDeg } = layerCell('leave-one-out', facts, id);
+  return [{ key: 'left-out', label, value: `${formatDegrees(result.angleDeg)}${angleDeg === null ? '' : `, takes away ${formatDegrees(angleDeg)}`}`, explain }];
 }

@@ -4,9 +4,9 @@
  */
 import type { KeyboardEvent, RefObject } from 'react';
 import type { SiteId } from '../../graph/policy';
-import { ranksOf } from '../../state';
+import { ranksOf, shownNow } from '../../state';
 import { useActions, useWorkbench } from '../workbench';
-import { allSites, columnSites, rectangle, type GridModel } from './grid-model';
+import { allSites, columnSites, markOf, positionOf, rectangle, siteAt, type GridModel } from './grid-model';
 import { moveFocus, type Position } from './navigation';
 
 interface GridKeysOptions {
@@ -22,30 +22,28 @@ interface GridKeysOptions {
 export function useGridKeys({ model, active, anchor, root, focusAt, select, openMenu }: GridKeysOptions): (event: KeyboardEvent) => void {
   const { document, facts, view } = useWorkbench();
   const actions = useActions();
-  const shape = { rows: model.rows.length + (model.fixed.length > 0 ? 1 : 0), columns: model.columns, page: 3 };
-  const siteAt = ({ row, column }: Position): SiteId | null => model.rows[row]?.sites[column]?.id ?? null;
+  const shape = { rows: model.rows.length + (model.fixed.length > 0 ? 1 : 0), columns: model.columns, page: model.page };
+  const now = () => shownNow({ facts, document });
 
   /** The cells a key acts on: those of a focused header; the selection when it holds the focused cell; else that cell alone. */
   const targets = (): SiteId[] => {
     const { selection } = view.getState();
     if (active.row < 0) return columnSites(model, active.column);
     if (active.column < 0) return model.rows[active.row]?.sites.map((site) => site.id) ?? [];
-    const id = siteAt(active);
+    const id = siteAt(model, active);
     if (id === null) return [];
     return selection.has(id) ? [...selection] : [id];
   };
   const goTo = (id: SiteId): void => {
-    model.rows.forEach((row, r) => {
-      const c = row.sites.findIndex((site) => site.id === id);
-      if (c < 0) return;
-      anchor.current = { row: r, column: c };
-      focusAt(anchor.current);
-      select([id]);
-    });
+    const at = positionOf(model, id);
+    if (!at) return;
+    anchor.current = at;
+    focusAt(at);
+    select([id]);
   };
   const nextByRank = (): void => {
-    const ranks = ranksOf(facts.getState());
-    const id = siteAt(active);
+    const ranks = ranksOf(now());
+    const id = siteAt(model, active);
     const after = (id === null ? undefined : ranks.get(id)) ?? 0;
     const next = [...ranks].find(([, rank]) => rank === after + 1) ?? [...ranks].find(([, rank]) => rank === 1);
     if (next) goTo(next[0]);
@@ -56,16 +54,19 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
     actions.setLocked(ids, !ids.every((id) => locked[id] === true));
   };
   const retry = (): void => {
-    const failed = targets().filter((id) => facts.getState().sites[id]?.status === 'failed');
+    const failed = targets().filter((id) => now().sites[id]?.status === 'failed');
     if (failed.length > 0) void actions.runProbe(failed);
   };
+  const low = (): void => actions.setFormats(targets(), now().recipe);
+  const high = (): void => actions.setFormats(targets(), 'bf16');
   const single: Readonly<Record<string, () => void>> = {
-    '4': () => actions.setFormats(targets(), 'nvfp4'),
-    b: () => actions.setFormats(targets(), 'bf16'),
+    // The recipe's letter: 4 or 8.
+    [markOf(now().recipe)]: low,
+    b: high,
     l: toggleLock,
-    // With two formats one step cheaper is NVFP4 and one step dearer BF16.
-    '[': () => actions.setFormats(targets(), 'nvfp4'),
-    ']': () => actions.setFormats(targets(), 'bf16'),
+    // With two formats one step cheaper is the recipe's, and one step dearer BF16.
+    '[': low,
+    ']': high,
     enter: () => view.setState({ inspectorOpen: true, inspector: 'cell' }),
     v: () => void actions.verifyJointly(),
     n: nextByRank,
@@ -76,7 +77,7 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
     const { key, shiftKey: shift } = event;
     const ctrl = event.ctrlKey || event.metaKey;
     const onHeader = active.row < 0 || active.column < 0;
-    const id = siteAt(active);
+    const id = siteAt(model, active);
     const done = (): void => {
       event.preventDefault();
       event.stopPropagation();
@@ -100,7 +101,7 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
     const to = event.altKey ? null : moveFocus(active, { key, ctrl, shift }, shape);
     if (to) {
       focusAt(to);
-      const target = siteAt(to);
+      const target = siteAt(model, to);
       if (shift && target !== null) select(rectangle(model, anchor.current, to), target);
       else {
         anchor.current = to;

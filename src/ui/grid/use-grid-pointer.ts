@@ -4,10 +4,10 @@
  */
 import type { PointerEvent as ReactPointerEvent, RefObject } from 'react';
 import { paint } from '../../allocate/plan';
-import type { SiteId } from '../../graph/policy';
+import type { SiteFormat, SiteId } from '../../graph/policy';
 import type { HeatLayout } from '../charts/heat-layout';
 import { useActions, useWorkbench } from '../workbench';
-import { rectangle, type GridModel } from './grid-model';
+import { rectangle, siteAt, type GridModel } from './grid-model';
 import type { Position } from './navigation';
 
 interface GridPointerOptions {
@@ -21,7 +21,6 @@ interface GridPointerOptions {
 export function useGridPointer({ model, layout, anchor, setActive, select }: GridPointerOptions) {
   const { document, view } = useWorkbench();
   const actions = useActions();
-  const siteAt = ({ row, column }: Position): SiteId | null => model.rows[row]?.sites[column]?.id ?? null;
 
   /** Cell nearest to a point, so that a fast drag past the edge still means the edge. */
   const nearest = (x: number, y: number): Position => {
@@ -31,7 +30,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
     return { row, column };
   };
 
-  const startDrag = (grid: HTMLElement, from: Position, brush: 'bf16' | 'nvfp4' | null): void => {
+  const startDrag = (grid: HTMLElement, from: Position, brush: SiteFormat | null): void => {
     const box = grid.getBoundingClientRect();
     const stroke = new Set<SiteId>();
     let last = from;
@@ -39,7 +38,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
       // Every cell between two pointer events, so that a fast stroke has no holes.
       const steps = Math.max(1, Math.abs(at.row - last.row), Math.abs(at.column - last.column));
       for (let k = 0; k <= steps; k++) {
-        const id = siteAt({ row: Math.round(last.row + ((at.row - last.row) * k) / steps), column: Math.round(last.column + ((at.column - last.column) * k) / steps) });
+        const id = siteAt(model, { row: Math.round(last.row + ((at.row - last.row) * k) / steps), column: Math.round(last.column + ((at.column - last.column) * k) / steps) });
         if (id !== null) stroke.add(id);
       }
       last = at;
@@ -54,7 +53,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
       add(at);
       setActive(at);
       if (brush !== null) show();
-      else select(rectangle(model, anchor.current, at), siteAt(at));
+      else select(rectangle(model, anchor.current, at), siteAt(model, at));
     };
     const end = (): void => {
       window.removeEventListener('pointermove', onMove);
@@ -100,7 +99,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
       }
       const { brush } = view.getState();
       select([id]);
-      startDrag(event.currentTarget, at, brush);
+      startDrag(event.currentTarget, at, brush === null ? null : brush === 'high' ? 'bf16' : document.getState().recipe);
     },
     onPointerOver(event: ReactPointerEvent<HTMLElement>): void {
       const id = (event.target as Element).closest<HTMLElement>('[data-site]')?.dataset['site'] ?? null;

@@ -1,6 +1,7 @@
-/** Dock: the current plan and the five presets in one table, the three angles of each side by side. */
-import { formatPercent } from '../../base/units';
-import { baselinesOf, jointOf, totalsOf } from '../../state';
+/** Dock: the current plan and the presets in one table, the three angles of each side by side. */
+import { formatBytes, formatPercent } from '../../base/units';
+import { baselinesOf, costWords, jointOf, totalsOf } from '../../state';
+import { RECIPES } from '../../graph/recipes';
 import { useActions, useFacts, usePlans } from '../workbench';
 import { trioOf } from './figures-trio';
 
@@ -10,12 +11,13 @@ export function BaselinesPanel() {
   const actions = useActions();
   if (!plan || !shown) return <p className="empty">Open a model to see its baselines.</p>;
   const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  const isOut = RECIPES[facts.recipe].kind === 'out';
   const rows = [{ id: 'current', plan: shown, name: `${plan.name} (current)` }, ...baselinesOf(facts).map((b) => ({ ...b, name: b.plan.name }))];
   return (
     <table className="table baselines">
       <caption className="visually-hidden">Plans to compare with: cost, predicted and measured bending</caption>
       <thead>
-        <tr><th scope="col">plan</th><th scope="col" className="number">HP GEMM work</th><th scope="col" className="number">effective bits</th><th scope="col" className="number">predicted</th><th scope="col" className="number">measured</th><th scope="col" className="number">gap</th><th scope="col">actions</th></tr>
+        <tr><th scope="col">plan</th><th scope="col" className="number">{costWords(facts.recipe).name}</th>{isOut ? <><th scope="col" className="number">a token</th><th scope="col" className="number">of fixed policy</th></> : null}<th scope="col" className="number">effective bits</th><th scope="col" className="number">predicted</th><th scope="col" className="number">measured</th><th scope="col" className="number">gap</th><th scope="col">actions</th></tr>
       </thead>
       <tbody>
         {rows.map((row) => {
@@ -24,7 +26,8 @@ export function BaselinesPanel() {
           return (
             <tr key={row.id}>
               <th scope="row">{row.id === 'current' ? <strong>{row.name}</strong> : row.name}</th>
-              <td className="number">{totals ? formatPercent(totals.hpGemmWork) : ''}</td>
+              <td className="number">{totals ? formatPercent(totals.hpShare) : ''}</td>
+              {isOut ? <><td className="number">{totals ? formatBytes(totals.hpCost) : ''}</td><td className="number">{totals?.relativeToFixed == null ? '' : `${totals.relativeToFixed.toFixed(2)} ×`}</td></> : null}
               <td className="number">{totals?.effectiveBits.toFixed(2)}</td>
               <td className="number">{trio.predicted}</td>
               <td className="number">{trio.measured}</td>

@@ -3,9 +3,10 @@ import { formatOf } from '../../allocate/cost';
 import { significant } from '../../base/units';
 import type { SiteFormat, SiteId } from '../../graph/policy';
 import type { Measured } from '../../graph/probe-record';
+import { RECIPES } from '../../graph/recipes';
 import { findSite } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
-import { formatName, type FactsState } from '../../state';
+import { formatName, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import { csv } from '../budget/copy-table';
 import { siteFigures, siteShapes } from '../grid/site-figures';
@@ -19,12 +20,13 @@ export function CellTab() {
   const facts = useFacts((f) => f);
   const primary = useView((v) => v.primary);
   const { plan } = usePlans();
-  if (!facts.graph || !plan || primary === null || !findSite(facts.graph, primary)) return <StartHere />;
+  // A cell of the other kind of recipe is not in this grid.
+  if (!facts.graph || !plan || primary === null || findSite(facts.graph, primary)?.kind !== RECIPES[facts.recipe].kind) return <StartHere />;
   return <Cell facts={facts} graph={facts.graph} plan={plan} id={primary} />;
 }
 
 interface CellProps {
-  readonly facts: FactsState;
+  readonly facts: Shown;
   readonly graph: Graph;
   readonly plan: Plan;
   readonly id: SiteId;
@@ -57,12 +59,12 @@ function Cell({ facts, graph, plan, id }: CellProps) {
       ) : null}
       {site?.paintable && !result ? (
         <div className="callout">
-          <p>Not measured{facts.run?.measuring === id ? ' yet: it is being measured now' : ''}.</p>
+          <p>Not measured{facts.measuring === id ? ' yet: it is being measured now' : ''}.</p>
           <button type="button" className="button small" disabled={!ready} onClick={() => void actions.runProbe([id])}>Measure this cell</button>
         </div>
       ) : null}
       <dl className="pairs figures-list">
-        {figures.filter((figure) => figure.key !== 'failed' && figure.key !== 'missing').map((figure) => <div key={figure.key} title={figure.explain} className={`figure-${figure.key}`}><dt>{figure.label}</dt><dd>{figure.value}</dd></div>)}
+        {figures.filter((figure) => figure.key !== 'failed' && figure.key !== 'missing').map((figure) => <div key={figure.key} title={figure.explain} className={`figure-${figure.key}${figure.quiet ? ' muted' : ''}`}><dt>{figure.label}</dt><dd>{figure.value}</dd></div>)}
       </dl>
       <GradientTurns site={id} />
       {result?.status === 'measured' && result.perBatch.length > 0 ? <Batches result={result} /> : null}

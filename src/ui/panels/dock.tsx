@@ -1,19 +1,23 @@
-/** The dock: frontier, scatter, baselines, log. Folds to its tab row where there is little height. */
+/** The dock: frontier, recipes compared, scatter, baselines, memory, log. Folds to its tab row where there is little height. */
 import type { DockTab } from '../../state';
 import { FrontierPanel } from '../budget/frontier-panel';
 import { ScatterPanel } from '../budget/scatter-panel';
+import { ComparePanel } from '../compare/compare-panel';
 import { useView, useWorkbench } from '../workbench';
 import { BaselinesPanel } from './baselines-panel';
 import { LogPanel } from './log-panel';
+import { MemoryPanel } from './memory-panel';
 import { Tabs } from './tabs';
 
 const TABS: readonly { readonly id: DockTab; readonly name: string }[] = [
   { id: 'frontier', name: 'Frontier' },
+  { id: 'compare', name: 'Compare recipes' },
   { id: 'scatter', name: 'Local error × bending' },
   { id: 'baselines', name: 'Baselines' },
+  { id: 'memory', name: 'Memory' },
   { id: 'log', name: 'Log' },
 ];
-const PANELS: Readonly<Record<DockTab, () => React.ReactNode>> = { frontier: FrontierPanel, scatter: ScatterPanel, baselines: BaselinesPanel, log: LogPanel };
+const PANELS: Readonly<Record<DockTab, () => React.ReactNode>> = { frontier: FrontierPanel, compare: ComparePanel, scatter: ScatterPanel, baselines: BaselinesPanel, memory: MemoryPanel, log: LogPanel };
 
 export function Dock() {
   const { view } = useWorkbench();

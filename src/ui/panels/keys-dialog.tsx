@@ -5,17 +5,20 @@ import { Modal } from './modal';
 const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   ['Anywhere', [['Ctrl+Z', 'undo'], ['Shift+Ctrl+Z, Ctrl+Y', 'redo'], ['?', 'this help'], ['Esc', 'cancel a drag, then close']]],
   ['Grid: move and select', [['arrows', 'one cell'], ['Home, End', 'ends of the row'], ['Ctrl+Home, Ctrl+End', 'corners'], ['PageUp, PageDown', 'one op group'], ['Shift+arrows', 'extend'], ['Shift+Space', 'row'], ['Ctrl+Space', 'layer'], ['Ctrl+A', 'all cells'], ['Shift+F10', 'menu']]],
-  ['Grid: act on the selection', [['4', 'NVFP4'], ['B', 'BF16'], ['L', 'lock, unlock'], ['[ and ]', 'cheaper, dearer'], ['Enter', 'inspector'], ['N', 'next by rank'], ['R', 'measure a failed cell again'], ['V', 'verify jointly']]],
+  ['Grid: act on the selection', [['4 or 8', 'the recipe’s format'], ['B', 'BF16'], ['L', 'lock, unlock'], ['[ and ]', 'cheaper, dearer'], ['Enter', 'inspector'], ['N', 'next by rank'], ['R', 'measure a failed cell again'], ['V', 'verify jointly']]],
   ['Budget handles', [['arrows', 'one flip'], ['PageUp, PageDown', 'five flips'], ['Home, End', 'limits'], ['Enter', 'commit'], ['Esc', 'revert']]],
 ];
 const WORDS: readonly (readonly [string, string])[] = [
-  ['Bending', 'angle, in degrees, between the gradient with a site in NVFP4 and the BF16 gradient, over all parameters'],
+  ['Bending', 'angle, in degrees, between the gradient with a site in the recipe’s format and the BF16 gradient, over all parameters'],
   ['Raw, clean', 'as measured; with the noise floor taken out (squared tangents subtract)'],
   ['Noise floor', 'what flipping one BF16 ulp already does to the gradient'],
-  ['Pass', 'forward (fp) y = x w, input gradient (dg) dx = dy wᵀ, weight gradient (wg) dw = xᵀ dy'],
+  ['Pass, output', 'forward (fp) y = x w, input gradient (dg) dx = dy wᵀ, weight gradient (wg) dw = xᵀ dy; an op group’s output: the value its readers and the backward pass use, and the gradient that arrives at it'],
   ['Predicted, measured, gap', 'squared tangents of the clean angles added, the floor once; the whole plan measured at once; their difference'],
   ['HP GEMM work', 'share of multiply-adds of the block linears that the plan keeps in BF16'],
-  ['Effective bits', 'work-weighted mean of the stored bits of both operands'],
+  ['HP activation cache', 'bytes of the outputs that the backward pass keeps and the plan keeps in BF16; also over those of the fixed policy (embedding, head, every norm in BF16)'],
+  ['Effective bits', 'mean of the stored bits: of both operands, by work; of kept outputs, by bytes'],
+  ['Left out', 'everything low except one cell; what goes away is the difference in squared tangents to everything low'],
+  ['What persists', 'the part of a shift that batches, or draws of random rounding, share: it does not average out over training'],
 ];
 
 export default function KeysDialog({ onClose }: { readonly onClose: () => void }) {
@@ -31,7 +34,7 @@ export default function KeysDialog({ onClose }: { readonly onClose: () => void }
           </section>
         ))}
       </div>
-      <label className="check"><input type="checkbox" checked={singleKeys} onChange={(event) => view.setState({ singleKeys: event.target.checked })} />Single keys act (4, B, L, ? and the others without Ctrl)</label>
+      <label className="check"><input type="checkbox" checked={singleKeys} onChange={(event) => view.setState({ singleKeys: event.target.checked })} />Single keys act (4, 8, B, L, ? and the others without Ctrl)</label>
       <section aria-label="Words">
         <h3>Words</h3>
         <dl className="words">{WORDS.map(([word, means]) => <div key={word}><dt>{word}</dt><dd>{means}</dd></div>)}</dl>

@@ -1,16 +1,18 @@
 /** Dock: where the figures come from. Last run, floor, reference losses, bytes, provenance; then every notice. */
 import { formatBytes, formatDegrees } from '../../base/units';
-import { provenanceOf } from '../../state';
+import { memoryOf, provenanceOf, recipeName } from '../../state';
 import { useFacts } from '../workbench';
 
 export function LogPanel() {
   const facts = useFacts((f) => f);
   const provenance = provenanceOf(facts);
+  const memory = memoryOf(facts);
   const rows: readonly (readonly [string, string])[] = [
     ['last run', facts.run ? `${facts.run.kind === 'probe' ? 'probe' : 'joint measurement'} ${facts.run.status}` : facts.lastRun || 'none in this session'],
     ['noise floor', facts.floor ? `forward ${formatDegrees(facts.floor.forwardDeg)}, backward ${formatDegrees(facts.floor.backwardDeg)} (${facts.floor.perRun.length} runs with one BF16 ulp flipped)` : 'not measured'],
     ['reference loss', facts.referenceLoss.length > 0 ? `${facts.referenceLoss.map((loss) => loss.toFixed(4)).join(', ')} nats` : 'not measured'],
-    ['planned on the GPU', facts.plannedBytes === null ? 'not known yet' : formatBytes(facts.plannedBytes)],
+    ['recipe', recipeName(facts.recipe, facts.options)],
+    ['on the GPU', memory === null ? 'not known' : `${formatBytes(memory.predicted.totalBytes)} predicted${memory.allocated === null ? '' : `, ${formatBytes(memory.allocated.totalBytes)} held by the last probe`}`],
     ['model', facts.modelName ? `${facts.modelName} ${facts.modelSha256}` : 'none'],
     ...(provenance
       ? ([

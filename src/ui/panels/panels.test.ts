@@ -1,23 +1,25 @@
 /** The panels' logic: pace, the one filled button, device words, CSV, what a dropped file is. */
 import { describe, expect, it } from 'vitest';
-import { presetPlan, PRESETS } from '../../allocate/plan';
+import { presetPlan, presets } from '../../allocate/plan';
 import type { Measured } from '../../graph/probe-record';
 import { gpt2Graph } from '../../models/gpt2';
-import { createFactsStore, hashOfPlan, sitesOf, type FactsState } from '../../state';
+import { hashOfPlan, sitesOf, type FactsState, type Results, type Shown } from '../../state';
+import { shownWith } from '../shown-fixture';
 import { deviceReport, deviceWords } from './device-words';
 import { addArrival, remainingMs, type Arrival } from './eta';
 import { EMPTY_INTAKE, kindByName, kindOfJson, missingFiles, modelName, refuseByName } from './file-intake';
 import { primaryAction } from './primary-action';
+import { runLabel } from './run-label';
 import { SITE_COLUMNS, sitesCsv } from './sites-csv';
 
 const graph = gpt2Graph({ model: 'tiny', layers: 1, width: 16, heads: 2, positions: 8, vocabulary: 32, eps: 1e-5 });
-const plan = presetPlan(PRESETS[0]!, sitesOf(graph), 'nvfp4');
+const plan = presetPlan(presets('nvfp4')[0]!, sitesOf(graph, 'nvfp4'), 'nvfp4');
 const READY = { status: 'ready', error: null, device: 'GPU', isFallbackAdapter: false, checks: [{ name: 'softmax', passed: true, detail: 'worst 1e-7' }], facts: { vendor: 'v', device: '' } } as const;
 const measured: Measured = {
   status: 'measured', angleDeg: 1.25, cleanAngleDeg: 1.2345678901234567, angleSeDeg: 0.1, belowNoise: false, relativeShift: 0.02, lengthRatio: 1.01, rotationShare: 0.9, lossChange: -0.5,
   localError: null, blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [], elapsedMs: 1,
 };
-const facts = (part: Partial<FactsState>): FactsState => ({ ...createFactsStore().getState(), graph, modelName: 'tiny', modelSha256: 'sha256:m', checking: false, device: READY, ...part });
+const facts = (part: Partial<FactsState & Results>): Shown => shownWith({ graph, modelName: 'tiny', modelSha256: 'sha256:m', checking: false, device: READY, ...part }, part);
 
 describe('time left', () => {
   const after = (gaps: readonly number[]): readonly Arrival[] => {
@@ -38,7 +40,7 @@ describe('time left', () => {
 });
 
 describe('the filled button', () => {
-  const all = new Set(sitesOf(graph).map((site) => site.id));
+  const all = new Set(sitesOf(graph, 'nvfp4').map((site) => site.id));
   const hash = hashOfPlan(facts({}), plan)!;
   const joint = { [hash]: { planHash: hash, lowSites: 12, result: measured } };
   it('is Run, then Verify, then Export', () => {
@@ -51,10 +53,22 @@ describe('the filled button', () => {
   it('is Export without a GPU, and none during a run or without a model', () => {
     expect(primaryAction(facts({ device: { ...READY, status: 'absent' } }), plan)).toBe('export');
     expect(primaryAction(facts({ device: null, checking: true }), plan)).toBe('run');
-    const run = { kind: 'probe', runId: 'r', status: 'running', phase: '', measuring: null, done: 0, total: 1, startedAtMs: 0, plannedBytes: null } as const;
+    const run = { kind: 'probe', runId: 'r', status: 'running', phase: '', recipe: 'nvfp4', key: { text: '', recipe: '' }, measuring: null, done: 0, total: 1, startedAtMs: 0 } as const;
     expect(primaryAction(facts({ run }), plan)).toBe('none');
     expect(primaryAction(facts({ graph: null }), null)).toBe('none');
   });
+});
+
+it('the Run button says what is left, extra measures included', () => {
+  const all = sitesOf(graph, 'nvfp4').map((site) => site.id);
+  const here = new Set(all);
+  const sites = Object.fromEntries(all.map((id) => [id, measured]));
+  const extra = { persistent: true, leaveOneOut: true };
+  expect(runLabel(facts({}))).toBe('Run on this GPU');
+  expect(runLabel(facts({ measuredHere: new Set(all.slice(1)) }))).toBe('Continue: 1 cell left');
+  expect(runLabel(facts({ sites, measuredHere: here }))).toBe('Run again on this GPU');
+  expect(runLabel(facts({ sites, measuredHere: here, extra }))).toBe('Measure what persists and leave one out');
+  expect(runLabel(facts({ sites, measuredHere: here, leaveOneOutHere: here, extra: { ...extra, persistent: false } }))).toBe('Run again on this GPU');
 });
 
 describe('the device chip', () => {
@@ -72,10 +86,10 @@ describe('the device chip', () => {
 
 describe('sites as CSV', () => {
   it('has one row a site, full precision, empty where nothing is known', () => {
-    const [first, second] = sitesOf(graph);
+    const [first, second] = sitesOf(graph, 'nvfp4');
     const state = facts({ sites: { [first!.id]: measured, [second!.id]: { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN, "twice"' } }, measuredHere: new Set([first!.id]) });
     const lines = sitesCsv(state, plan).trimEnd().split('\r\n');
-    expect(lines).toHaveLength(1 + sitesOf(graph).length);
+    expect(lines).toHaveLength(1 + sitesOf(graph, 'nvfp4').length);
     const row = Object.fromEntries(lines[1]!.split(',').map((value, i) => [SITE_COLUMNS[i], value]));
     expect(row).toMatchObject({ site: 'h.0.attn.c_attn:fprop', layer: '0', op: 'attn.c_attn', pass: 'fprop', format: 'nvfp4', measured_here: 'true', clean_angle_deg: '1.2345678901234567', local_error: '', rank: '1' });
     expect(lines[2]).toContain('"E-RUN-01: NaN, ""twice"""');

@@ -1,7 +1,7 @@
 /** Left rail, lower part: the current plan's name and totals, live while a hand drags, Verify jointly, the baselines. */
 import { useState } from 'react';
-import { formatPercent } from '../../base/units';
-import { baselinesOf, jointOf, totalsOf } from '../../state';
+import { formatBytes, formatPercent } from '../../base/units';
+import { baselinesOf, costWords, formatName, jointOf, totalsOf } from '../../state';
 import { siteShort } from '../grid/site-names';
 import { useActions, useFacts, usePlans } from '../workbench';
 import { FiguresTrio, trioOf } from './figures-trio';
@@ -48,9 +48,10 @@ export function PlanPanel() {
       ) : null}
       {totals ? (
         <dl className="pairs">
-          <div><dt>HP GEMM work</dt><dd>{formatPercent(totals.hpGemmWork)}</dd></div>
+          <div><dt>{costWords(facts.recipe).name}</dt><dd>{formatPercent(totals.hpShare)}</dd></div>
+          {totals.relativeToFixed === null ? null : <div title="The fixed policy keeps embedding, head and every norm in BF16"><dt>a token; of fixed policy</dt><dd>{formatBytes(totals.hpCost)}; {totals.relativeToFixed.toFixed(2)} ×</dd></div>}
           <div><dt>Effective bits</dt><dd>{totals.effectiveBits.toFixed(2)}</dd></div>
-          <div><dt>Sites BF16 / NVFP4</dt><dd>{totals.siteCount.bf16} / {totals.siteCount.nvfp4}{locked > 0 ? `, ${locked} locked` : ''}</dd></div>
+          <div><dt>Sites BF16 / {formatName(facts.recipe)}</dt><dd>{totals.siteCount.bf16} / {totals.siteCount[facts.recipe]}{locked > 0 ? `, ${locked} locked` : ''}</dd></div>
         </dl>
       ) : null}
       <button type="button" className={primaryAction(facts, plan) === 'verify' ? 'button primary wide-button' : 'button wide-button'} disabled={!ready} title="Measure the whole plan at once" onClick={() => void actions.verifyJointly()}>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { formatOf } from '../../allocate/cost';
 import { differences } from '../../allocate/plan';
 import { formatDegrees, significant } from '../../base/units';
-import { baselinesOf, jointOf, sitesOf, totalsOf } from '../../state';
+import { baselinesOf, costWords, formatName, jointOf, sitesOf, totalsOf } from '../../state';
 import { siteShort } from '../grid/site-names';
 import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
 
@@ -34,8 +34,8 @@ export function PlanTab() {
   const { view } = useWorkbench();
   const { plan, shown } = usePlans();
   if (!facts.graph || !plan || !shown) return <p className="muted">Open a model first.</p>;
-  const { graph } = facts;
-  const all = sitesOf(graph);
+  const { graph, recipe } = facts;
+  const all = sitesOf(graph, recipe);
   const totals = totalsOf(facts, shown);
   const measured = jointOf(facts, shown)?.result;
   const high = all.filter((site) => formatOf(shown.formats, site.id) === 'bf16');
@@ -44,12 +44,12 @@ export function PlanTab() {
       <h3>{plan.name} against the baselines</h3>
       <div className="scroll" tabIndex={0} role="region" aria-label="Differences to the baselines">
         <table className="table differences">
-          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">HP work, %</th><th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th><th scope="col" className="number"><abbr title="measured">meas.</abbr>, deg</th></tr></thead>
+          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">{costWords(recipe).name}, %</th><th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th><th scope="col" className="number"><abbr title="measured">meas.</abbr>, deg</th></tr></thead>
           <tbody>
             {baselinesOf(facts).map((baseline) => {
               const other = totalsOf(facts, baseline.plan);
               const joint = jointOf(facts, baseline.plan)?.result;
-              const work = totals && other ? totals.hpGemmWork - other.hpGemmWork : null;
+              const work = totals && other ? totals.hpShare - other.hpShare : null;
               const predicted = totals?.predictedDeg != null && other?.predictedDeg != null ? totals.predictedDeg - other.predictedDeg : null;
               const both = measured?.status === 'measured' && joint?.status === 'measured' ? measured.angleDeg - joint.angleDeg : null;
               return (
@@ -66,7 +66,7 @@ export function PlanTab() {
         </table>
       </div>
       <h3>In BF16: {high.length} of {all.length} cells</h3>
-      {high.length === 0 ? <p className="muted small">None: everything the recipe can lower is NVFP4.</p> : (
+      {high.length === 0 ? <p className="muted small">None: everything the recipe can lower is {formatName(recipe)}.</p> : (
         <ul className="site-list">
           {high.map((site) => {
             const result = facts.sites[site.id];

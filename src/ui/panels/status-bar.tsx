@@ -1,15 +1,16 @@
 /** The status bar: task with progress and time left, noise floor, memory, saved state, warnings, where the keys are. */
 import { useEffect } from 'react';
 import { formatBytes, formatDuration, significant } from '../../base/units';
-import type { FactsState } from '../../state';
+import { RECIPES } from '../../graph/recipes';
+import { memoryOf, type Shown } from '../../state';
 import { siteShort } from '../grid/site-names';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { useRemainingMs } from './use-eta';
 
-function taskOf({ run, graph, lastRun, checking }: FactsState): string {
+function taskOf({ run, recipe, graph, lastRun, checking }: Shown): string {
   if (!run) return checking ? 'Checking the GPU' : lastRun || 'Nothing running';
   const now = run.measuring !== null && graph ? `measuring ${siteShort(graph, run.measuring)}` : run.phase;
-  return `${run.status === 'paused' ? 'Paused' : run.kind === 'probe' ? 'Probe' : 'Joint'}: ${now}`;
+  return `${run.status === 'paused' ? 'Paused' : run.kind === 'probe' ? 'Probe' : 'Joint'}${run.recipe === recipe ? '' : ` of ${RECIPES[run.recipe].label}`}: ${now}`;
 }
 
 export function StatusBar() {
@@ -17,7 +18,8 @@ export function StatusBar() {
   const saved = useView((v) => v.saved);
   const { view } = useWorkbench();
   const remaining = useRemainingMs();
-  const { run, floor, plannedBytes, notices } = facts;
+  const { run, floor, notices } = facts;
+  const memory = memoryOf(facts);
   const share = run && run.kind === 'probe' && run.total > 0 ? run.done / run.total : null;
   useEffect(() => {
     document.title = share === null ? 'Bendscope' : `(${Math.floor(100 * share)}%) Bendscope`;
@@ -33,7 +35,7 @@ export function StatusBar() {
         </span>
       )}
       <span title="What one flipped BF16 ulp does to the gradient">{floor ? `noise floor fw ${significant(floor.forwardDeg, 2)} bw ${significant(floor.backwardDeg, 2)} deg` : 'noise floor not measured'}</span>
-      <span>{plannedBytes === null ? 'GPU memory: not planned yet' : `GPU ${formatBytes(plannedBytes)} ${run ? 'held' : 'planned'}`}</span>
+      <span>{memory === null ? 'GPU memory not known' : run && memory.allocated ? `GPU ${formatBytes(memory.allocated.totalBytes)} held` : `GPU ${formatBytes(memory.predicted.totalBytes)} predicted`}</span>
       <span title={typeof saved === 'number' ? `at ${new Date(saved).toLocaleTimeString()}` : undefined}>{saved === 'failed' ? 'plan not saved: storage refused' : saved === null ? 'no unsaved edits' : 'plan saved'}</span>
       <span>{warnings === 0 ? '0 warnings' : <button type="button" className="link warn" onClick={() => view.setState({ dock: 'log', dockOpen: true })}>{warnings} {warnings === 1 ? 'warning' : 'warnings'}</button>}</span>
       <span className="visually-hidden" role="status">{run ? '' : facts.lastRun}</span>

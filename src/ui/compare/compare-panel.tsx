@@ -1,0 +1,128 @@
+/**
+ * Dock: recipes side by side as small multiples on the grid's own fixed scale, one cursor for all. A press puts one into
+ * the grid; one that was not measured says so and offers it. The table twin holds the same in figures.
+ */
+import { useMemo, useState } from 'react';
+import { formatDegrees, significant } from '../../base/units';
+import { RECIPES } from '../../graph/recipes';
+import { allLowOf, baselinesOf, comparedOf, layerOf, LAYER_WORDS, recipeName, switchWords, totalsOf, type Compared } from '../../state';
+import { CopyTable } from '../budget/copy-table';
+import { useBox } from '../charts/use-box';
+import { gridModel } from '../grid/grid-model';
+import { siteShort } from '../grid/site-names';
+import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
+import { SmallGrid } from './small-grid';
+import './compare.css';
+
+/** Room of the words above and below a small grid, px. */
+const WORDS_HEIGHT = 52;
+const GAP = 14;
+
+/** The joint angle of everything low: measured, else predicted, else null. */
+function allLowWords(compared: Compared): { readonly text: string; readonly title: string } | null {
+  const joint = allLowOf(compared)?.result;
+  if (joint?.status === 'measured') return { text: `all low ${formatDegrees(joint.angleDeg)}`, title: 'Everything low at once, measured' };
+  const plan = baselinesOf(compared).find(({ id }) => id === 'all-low')?.plan;
+  const predicted = plan ? totalsOf(compared, plan)?.predictedDeg : null;
+  return predicted == null ? null : { text: `all low ${formatDegrees(predicted)}, predicted`, title: 'Everything low at once, predicted: not measured yet' };
+}
+
+const measuredCells = (compared: Compared): number[] => [...layerOf(compared, compared.layer).values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
+const subtitle = (compared: Compared): string => [switchWords(compared.options), ...(compared.layer === 'isolated' ? [] : [LAYER_WORDS[compared.layer].name.toLowerCase()])].filter((words) => words !== '').join('; ') || 'no switches';
+
+export function ComparePanel() {
+  const facts = useFacts((f) => f);
+  const document = useDocument((d) => d);
+  const layer = useView((v) => v.layer);
+  const [asTable, setAsTable] = useState(false);
+  const [ref, box] = useBox<HTMLDivElement>();
+  const { view, actions } = useWorkbench();
+  const all = comparedOf(facts, document);
+  if (!facts.graph || all.length === 0) return <p className="empty">Open a model to compare recipes.</p>;
+  const isCurrent = (compared: Compared): boolean => compared.recipe === facts.recipe && recipeName(compared.recipe, compared.options) === recipeName(facts.recipe, facts.options) && (layer === 'leave-one-out') === (compared.layer === 'leave-one-out');
+  const pick = (compared: Compared): void => {
+    actions.setRecipe(compared.recipe, compared.options);
+    view.setState({ layer: compared.layer });
+  };
+  const width = Math.max(86, Math.min(170, Math.floor((box.width + GAP) / all.length) - GAP));
+  return (
+    <section className="compare" aria-label="Recipes compared">
+      <p className="compare-top">
+        <span className="muted">One colour scale for all, that of the grid. <span className="compare-key" aria-hidden="true" /> kept in BF16 by its plan. Choose a name to see it in the grid.</span>
+        <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
+      </p>
+      {asTable ? <ComparedTable all={all} /> : (
+        <div className="compare-row" ref={ref} tabIndex={0} role="group" aria-label="Small grids">
+          {box.width > 0 ? all.map((compared) => <Multiple key={compared.id} compared={compared} isCurrent={isCurrent(compared)} width={width} height={box.height - WORDS_HEIGHT} pick={() => pick(compared)} />) : null}
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface MultipleProps {
+  readonly compared: Compared;
+  readonly isCurrent: boolean;
+  readonly width: number;
+  readonly height: number;
+  pick(): void;
+}
+
+function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
+  const { view } = useWorkbench();
+  const actions = useActions();
+  const palette = useView((v) => v.palette);
+  const hovered = useView((v) => v.hovered);
+  const canRun = useFacts((f) => f.device?.status === 'ready' && !f.checking && f.run === null);
+  const { graph, recipe, options } = compared;
+  const model = useMemo(() => (graph ? gridModel(graph, recipe) : null), [graph, recipe]);
+  if (!graph || !model) return null;
+  const cells = layerOf(compared, compared.layer);
+  const count = measuredCells(compared).length;
+  const cell = hovered === null ? null : (cells.get(hovered)?.angleDeg ?? null);
+  const low = allLowWords(compared);
+  const name = RECIPES[recipe].label;
+  const measure = (): void => {
+    pick();
+    void actions.runProbe();
+  };
+  return (
+    <figure className="multiple" style={{ width }} data-current={isCurrent}>
+      <figcaption>
+        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.layer === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{name}</button>
+        <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
+      </figcaption>
+      <SmallGrid compared={compared} model={model} width={width} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
+      {count === 0 ? (
+        <p className="multiple-foot"><span className="muted">not measured</span> <button type="button" className="link" disabled={!canRun} aria-label={`Measure ${recipeName(recipe, options)}`} onClick={measure}>measure</button></p>
+      ) : cell !== null && hovered !== null ? (
+        <p className="multiple-foot">{siteShort(graph, hovered)} <b>{formatDegrees(cell)}</b></p>
+      ) : (
+        <p className="multiple-foot" title={low?.title}>{count < cells.size ? `${count} of ${cells.size} cells` : (low?.text ?? `${count} cells`)}</p>
+      )}
+    </figure>
+  );
+}
+
+/** Middle of sorted values; the lower of two. */
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? NaN;
+}
+
+function ComparedTable({ all }: { readonly all: readonly Compared[] }) {
+  return (
+    <CopyTable
+      caption="Recipes: cells measured and their angles in degrees"
+      columns={['recipe', 'switches', 'what', 'measured', 'median', 'largest', 'all low']}
+      rows={all.map((compared) => {
+        const angles = measuredCells(compared);
+        const { recipe, options, layer } = compared;
+        return [
+          RECIPES[recipe].label, switchWords(options) || 'none', LAYER_WORDS[layer].name, `${angles.length} of ${layerOf(compared, layer).size}`,
+          angles.length === 0 ? '' : significant(median(angles)), angles.length === 0 ? '' : significant(Math.max(...angles)), allLowWords(compared)?.text.replace('all low ', '') ?? 'not measured',
+        ];
+      })}
+    />
+  );
+}

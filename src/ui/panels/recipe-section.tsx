@@ -1,0 +1,137 @@
+/**
+ * The recipe chooser: every recipe and preset, the chosen one's sentence and switches, each with its own, and what is
+ * simulated (formats.md 10). A radio group: arrows choose, each choice is one undo step and brings back that recipe's plan.
+ */
+import { useId, useState } from 'react';
+import { RECIPE_NAMES, type PolicyOptions, type RecipeName } from '../../graph/policy';
+import { RECIPE_PRESETS, RECIPES, recipeOptions, SWITCHES, type OptionName } from '../../graph/recipes';
+import { outScalingName } from '../../state';
+import { useActions, useFacts } from '../workbench';
+
+interface Choice {
+  readonly id: string;
+  readonly label: string;
+  readonly sentence: string;
+  readonly recipe: RecipeName;
+  /** Null: the switches that the recipe had. */
+  readonly options: PolicyOptions | null;
+}
+
+/** Recipes in the order of RECIPE_NAMES, a preset after its recipe. */
+const CHOICES: readonly Choice[] = RECIPE_NAMES.flatMap((recipe): Choice[] => [
+  { id: recipe, label: RECIPES[recipe].label, sentence: RECIPES[recipe].sentence, recipe, options: null },
+  ...Object.entries(RECIPE_PRESETS).filter(([, preset]) => preset.recipe === recipe).map(([id, { label, sentence, options }]) => ({ id, label, sentence, recipe, options })),
+]);
+
+const isSame = (recipe: RecipeName, a: PolicyOptions, b: PolicyOptions): boolean => JSON.stringify(recipeOptions(recipe, a)) === JSON.stringify(recipeOptions(recipe, b));
+
+/** The preset whose switches these are, else the recipe itself. */
+function chosenId(recipe: RecipeName, options: PolicyOptions): string {
+  return CHOICES.find((choice) => choice.recipe === recipe && choice.options !== null && isSame(recipe, choice.options, options))?.id ?? recipe;
+}
+
+export function RecipeSection() {
+  const recipe = useFacts((f) => f.recipe);
+  const options = useFacts((f) => f.options);
+  const actions = useActions();
+  const [explained, setExplained] = useState(false);
+  const group = useId();
+  const chosen = chosenId(recipe, options);
+  const choose = (choice: Choice): void => {
+    // From a preset to its own recipe: without the preset's switches.
+    const leavesPreset = choice.recipe === recipe && choice.options === null && chosen !== choice.id;
+    actions.setRecipe(choice.recipe, leavesPreset ? {} : choice.options);
+  };
+  return (
+    <section className="rail-section" aria-labelledby={`${group}-heading`}>
+      <div className="heading-row">
+        <h2 id={`${group}-heading`}>Recipe</h2>
+        <button type="button" className="link small" aria-pressed={explained} onClick={() => setExplained(!explained)}>{explained ? 'names only' : 'explain all'}</button>
+      </div>
+      <div className="recipes" role="radiogroup" aria-labelledby={`${group}-heading`}>
+        {CHOICES.map((choice) => (
+          <div key={choice.id} className="recipe">
+            <label className="check" title={choice.sentence}>
+              <input type="radio" name={group} checked={choice.id === chosen} aria-describedby={`${group}-${choice.id}`} onChange={() => choose(choice)} />
+              {choice.label}
+            </label>
+            <p id={`${group}-${choice.id}`} className="muted small" hidden={!explained && choice.id !== chosen}>{choice.sentence}</p>
+          </div>
+        ))}
+      </div>
+      <Switches recipe={recipe} options={options} />
+      <Simulated recipe={recipe} />
+    </section>
+  );
+}
+
+function Switches({ recipe, options }: { readonly recipe: RecipeName; readonly options: PolicyOptions }) {
+  const actions = useActions();
+  const { switches, label } = RECIPES[recipe];
+  // A switch that nothing reads as the others stand (a seed without random rounding) is not offered.
+  const offered = switches.filter((name) => name !== 'seed' || options.sr === true).filter((name) => name !== 'pow2' || (options.out ?? 'tensor') === 'tensor');
+  const set = (change: PolicyOptions): void => actions.setRecipe(recipe, { ...options, ...change });
+  if (offered.length === 0) return <p className="muted small">{label} has no switches.</p>;
+  return (
+    <fieldset className="switches">
+      <legend className="visually-hidden">Switches of {label}</legend>
+      {offered.map((name) => <SwitchControl key={name} name={name} options={options} set={set} />)}
+    </fieldset>
+  );
+}
+
+interface SwitchProps {
+  readonly name: OptionName;
+  readonly options: PolicyOptions;
+  set(change: PolicyOptions): void;
+}
+
+function SwitchControl({ name, options, set }: SwitchProps) {
+  const id = useId();
+  const { label, sentence, values } = SWITCHES[name];
+  const [draft, setDraft] = useState<string | null>(null);
+  const takeSeed = (): void => {
+    if (draft !== null && /^\d+$/.test(draft) && Number(draft) <= 0xffffffff) set({ [name]: Number(draft) });
+    setDraft(null);
+  };
+  return (
+    <div className="switch">
+      {values === 'flag' ? (
+        <label className="check"><input type="checkbox" checked={options[name] === true} aria-describedby={id} onChange={(event) => set({ [name]: event.target.checked })} />{label}</label>
+      ) : values === 'u32' ? (
+        <label className="check">
+          {label}
+          <input
+            className="input number switch-number" inputMode="numeric" value={draft ?? String(options[name] ?? 0)} aria-describedby={id}
+            onChange={(event) => setDraft(event.target.value)} onBlur={takeSeed} onKeyDown={(event) => event.key === 'Enter' && takeSeed()}
+          />
+        </label>
+      ) : (
+        <label className="check">
+          {label}
+          <select className="select" value={String(options[name] ?? values[0])} aria-describedby={id} onChange={(event) => set({ [name]: event.target.value })}>
+            {values.map((value) => <option key={value} value={value}>{outScalingName(value)}</option>)}
+          </select>
+        </label>
+      )}
+      <p id={id} className="muted small">{sentence}</p>
+    </div>
+  );
+}
+
+/** Formats.md 10, in the words of the recipe's kind. */
+function Simulated({ recipe }: { readonly recipe: RecipeName }) {
+  const isPass = RECIPES[recipe].kind === 'pass';
+  return (
+    <details>
+      <summary>What is simulated, what is not</summary>
+      <p className="small">
+        <strong>Exact:</strong> the rounding. {isPass ? 'Every low operand becomes its code, bit for bit in TransformerEngine’s order of operations' : 'Every low output is kept as its code and read back from it by all that use it; its arriving gradient and its GEMM weight are rounded too'};
+        the rest is BF16 mixed precision, and products are accumulated in FP32.
+      </p>
+      <p className="small">
+        <strong>Not modelled:</strong> the accumulation widths of tensor cores, and speed. {isPass ? 'Head, attention products, norms and residual sums stay BF16.' : 'GEMMs multiply the values read back, as BF16.'}
+      </p>
+    </details>
+  );
+}
