@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { blockAmax } from './blocks';
 import { bitsView, countNonFinite } from './float-bits';
 import { FORMATS } from './formats';
-import { HUGE, OPERANDS, SMALLEST, hardTensors, operandName } from './operand-samples';
+import { HUGE, OPERANDS, SMALLEST, hardTensors, operandName } from './operands-fixture';
 import { gemmAlpha, gemmOperand, outValues, packQuantized, quantize, unpackQuantized } from './quantize';
 import { SCALE_RULES, type OperandFormat } from './schemes';
 

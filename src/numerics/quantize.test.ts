@@ -10,7 +10,7 @@ import { decode } from './minifloat';
 import { nvfp4DecodedScale } from './nvfp4';
 import { gemmAlpha, gemmOperand, outValues, packQuantized, quantize, unpackQuantized, type Quantized } from './quantize';
 import { BF16_OPERAND, operandFormat, packedSize, SCALE_RULES } from './schemes';
-import { OPERANDS } from './operand-samples';
+import { OPERANDS } from './operands-fixture';
 
 const value = fc.oneof(fc.float({ noNaN: true, noDefaultInfinity: true, min: Math.fround(-1e6), max: Math.fround(1e6) }), fc.constantFrom(0, -0, 1e-30, 6, -448));
 const matrix = fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 140 })).chain(([rows, cols]) =>

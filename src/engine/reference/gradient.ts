@@ -3,10 +3,12 @@
  * engine's gradients, of incremental runs and of finite differences; minutes on a real model, so for tests and tiny shapes.
  */
 import { assert, BendscopeError } from '../../base/errors';
-import type { Policy } from '../../graph/policy';
+import { FIRST_DRAW, OUT_SCHEME, type Policy, type RandomDraw } from '../../graph/policy';
+import { recipeOptions } from '../../graph/recipes';
 import { formatSiteId } from '../../graph/sites';
 import { PASSES, type Graph, type GraphNode } from '../../graph/types';
 import { REFERENCE_OPS } from './index';
+import { outTensor } from './low-operand';
 import type { ReferenceCall } from './op';
 import { roundBf16, roundInPlace } from './rounding';
 
@@ -30,6 +32,8 @@ export interface ReferenceRun {
 export interface ReferenceSettings {
   readonly trace?: boolean;
   readonly flip?: ReferenceFlip;
+  /** Which random numbers `sr` draws; the first batch's first draw unless given. */
+  readonly draw?: RandomDraw;
 }
 
 /**
@@ -54,6 +58,9 @@ export function referenceGradient(
   }
   const rows = tokens.length * T;
   const rounding = policy.reference === 'bf16' ? 'bf16' : 'none';
+  const outs = new Set(policy.outs ?? []);
+  assert(rounding === 'bf16' || outs.size === 0, 'reference: low op groups need the bf16 policy');
+  const outOptions = recipeOptions(OUT_SCHEME, policy.options);
   const ids = Uint32Array.from(tokens.flatMap((row) => row.slice(0, -1)));
   const targets = Uint32Array.from(tokens.flatMap((row) => row.slice(1)));
   const trace = new Map<string, Float64Array>();
@@ -73,7 +80,7 @@ export function referenceGradient(
 
   const y = new Map<string, Float64Array>();
   const calls = new Map<string, ReferenceCall>();
-  for (const node of graph.nodes) {
+  for (const [tensorNumber, node] of graph.nodes.entries()) {
     const inputs = node.inputs.map((id, port) => {
       const x = y.get(id);
       assert(x, `reference: ${node.id} reads ${id} before it is there`);
@@ -85,10 +92,13 @@ export function referenceGradient(
     }));
     const call: ReferenceCall = {
       attrs: node, sequences: tokens.length, tokens: T, inputs, rounding, ids, targets, low, options: policy.options,
+      lowGroup: outs.has(node.id), tensorNumber, draw: settings.draw ?? FIRST_DRAW,
       params: Object.fromEntries(Object.entries(node.params).map(([role, name]) => [role, wide.get(name) ?? new Float64Array()])),
     };
     calls.set(node.id, call);
-    y.set(node.id, note(node.id, 'y', REFERENCE_OPS[node.op].fprop(call)));
+    const out = REFERENCE_OPS[node.op].fprop(call);
+    // The output of a low op group is quantized once; every reader gets that copy.
+    y.set(node.id, note(node.id, 'y', outs.has(node.id) ? outTensor(out, rows, node.cols, 'x', outOptions) : out));
   }
 
   const last = graph.nodes.at(-1);
@@ -102,7 +112,8 @@ export function referenceGradient(
     const call = calls.get(node.id);
     assert(sum && call, `reference: nobody reads ${node.id}`);
     // A node rounds the gradient that arrives; 1 / N, which arrives at the loss, is FP32 in method.md 2 and stays.
-    const dy = note(node.id, 'dy', node === last ? sum : roundInPlace(sum, rounding));
+    const arrived = node === last ? sum : roundInPlace(sum, rounding);
+    const dy = note(node.id, 'dy', outs.has(node.id) ? outTensor(arrived, rows, node.cols, 'dy', outOptions) : arrived);
     const { dx, dparams } = REFERENCE_OPS[node.op].bprop(call, dy);
     node.inputs.forEach((id, port) => accumulate(arriving, id, note(node.id, `dx${port}`, dx[port] ?? new Float64Array())));
     addParams(gradient, node, dparams);

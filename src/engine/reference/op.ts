@@ -2,7 +2,7 @@
  * The float64 reference of an op: what the kernels are held against. It rounds exactly where method.md 2 rounds and
  * nowhere else, so under `none` it is the mathematical op. Simple on purpose; nothing here is shared with the kernels.
  */
-import type { PassScheme, PolicyOptions } from '../../graph/policy';
+import type { PassScheme, PolicyOptions, RandomDraw } from '../../graph/policy';
 import type { GraphNode, Pass } from '../../graph/types';
 
 /** `bf16`: outputs and input gradients are rounded to BF16, and what method.md 2 names inside an op; `none`: `fp32` policy. */
@@ -26,6 +26,11 @@ export interface ReferenceCall {
   /** Passes of a linear that run low, and the recipe's switches; only under `bf16`. */
   readonly low?: Readonly<Partial<Record<Pass, PassScheme>>>;
   readonly options?: PolicyOptions;
+  /** Whether the node's op group is low: then the weights of its passes that are not low are E4M3. */
+  readonly lowGroup?: boolean;
+  /** What addresses the random bytes of a low pass: index of the node in graph order, batch or step, and draw; 0 unless given. */
+  readonly tensorNumber?: number;
+  readonly draw?: RandomDraw;
 }
 
 export interface ReferenceGradients {

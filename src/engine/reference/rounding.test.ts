@@ -1,12 +1,8 @@
-/** The reference's BF16 rounding against the integer codec of src/numerics, and the low product against decode-then-multiply. */
-import fc from 'fast-check';
+/** The reference's BF16 rounding against the integer codec of src/numerics, and what its ops refuse. */
 import { describe, expect, it } from 'vitest';
 import { FORMATS } from '../../numerics/formats';
 import { decode, encode } from '../../numerics/minifloat';
-import { quantizeNvfp4 } from '../../numerics/nvfp4';
 import { REFERENCE_OPS } from './index';
-import { lowProduct } from './low-operand';
-import { multiply, transpose } from './matrix';
 import type { ReferenceCall } from './op';
 import { roundBf16, rounded, roundInPlace } from './rounding';
 
@@ -38,23 +34,6 @@ describe('roundBf16', () => {
     expect(x[0]).toBe(1.001);
     expect(roundInPlace(x, 'bf16')).toBe(x);
     expect(x[0]).toBe(1);
-  });
-});
-
-describe('lowProduct', () => {
-  it.each([{}, { weights1d: true }])('equals the product of dequantized operands, options %j, ragged shapes', (options) => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 20 }), fc.integer(), (rows, length, cols, seed) => {
-      const values = (n: number, s: number): Float64Array => Float64Array.from({ length: n }, (_, i) => roundBf16(Math.sin(seed + s + 1.7 * i) * 2 ** (i % 5)));
-      const [a, b] = [values(rows * length, 0), values(cols * length, 0.5)];
-      const block = options.weights1d ? ([1, 16] as const) : ([16, 16] as const);
-      const qa = Float64Array.from(quantizeNvfp4(Float32Array.from(a), rows, length, [1, 16]).dequantized);
-      const qb = Float64Array.from(quantizeNvfp4(Float32Array.from(b), cols, length, block).dequantized);
-      const expected = multiply(qa, transpose(qb, cols, length), rows, length, cols);
-      const bound = multiply(qa.map(Math.abs), transpose(qb.map(Math.abs), cols, length), rows, length, cols);
-      const actual = lowProduct('nvfp4', options, { values: a, rows, role: 'x' }, { values: b, rows: cols, role: 'w' }, length);
-      // Decode factors and alpha carry a few FP32 roundings each; sums are float64.
-      actual.forEach((v, i) => expect(Math.abs(v - (expected[i] as number))).toBeLessThanOrEqual(8 * 2 ** -24 * (bound[i] as number)));
-    }), { numRuns: 30 });
   });
 });
 

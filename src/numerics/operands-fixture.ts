@@ -1,6 +1,5 @@
 /**
  * Every form an operand can have under the rows of SCHEMES and their switches, each once, and the tensors that go wrong first.
- * Only tests import this file.
  */
 import { operandFormat, SCHEMES, type OperandFormat, type OperandOptions, type OperandRole, type SchemeName } from './schemes';
 
