@@ -44,7 +44,7 @@ export const RECIPES: Readonly<Record<RecipeName, Recipe>> = {
 };
 
 /** What a switch can hold: on or off, an unsigned 32-bit integer, or one of some words, the first being the default. */
-export type SwitchValues = 'flag' | 'u32' | readonly OutScaling[];
+type SwitchValues = 'flag' | 'u32' | readonly OutScaling[];
 
 export interface Switch {
   readonly label: string;
@@ -67,10 +67,7 @@ export const SWITCHES: Readonly<Record<OptionName, Switch>> = {
 /** Names of all switches, in the order of SWITCHES. */
 export const OPTION_NAMES = Object.keys(SWITCHES) as readonly OptionName[];
 
-/** NVFP4 as TransformerEngine trains: Hadamard, stochastic rounding, 2D weights (formats.md 2.0). */
-export const TE_OPTIONS: PolicyOptions = { rht: true, sr: true };
-
-/** A recipe with its switches set, under a name of its own. */
+/** A recipe with its switches set, under a name of its own (formats.md 2.0). */
 export interface RecipePreset {
   readonly label: string;
   readonly sentence: string;
@@ -80,11 +77,10 @@ export interface RecipePreset {
 
 export const RECIPE_PRESETS = {
   'nvfp4-te': {
-    label: 'NVFP4, TE defaults', recipe: 'nvfp4', options: TE_OPTIONS,
+    label: 'NVFP4, TE defaults', recipe: 'nvfp4', options: { rht: true, sr: true },
     sentence: 'NVFP4 as TransformerEngine trains: Hadamard transform in the weight gradient, stochastic rounding of the arriving gradient, 2D weights.',
   },
 } as const satisfies Record<string, RecipePreset>;
-export type RecipePresetName = keyof typeof RECIPE_PRESETS;
 
 /** Recipe and switches by the name of a recipe (no switches) or of a preset; null for any other string. */
 export function findRecipe(name: string): Pick<RecipePreset, 'recipe' | 'options'> | null {
