@@ -25,14 +25,14 @@ describe('rht', () => {
         }
         expect(y[j]).toBe(sum === 0 ? 0 : sum / 4);
       }
-    }));
+    }), { seed: 1 });
   });
 
   it('keeps inner products over a ragged axis: both wgrad operands are transformed alike', () => {
     fc.assert(fc.property(integers, ([a, b]) => {
       const transformed = (x: readonly number[]): Float32Array => rhtUnrounded(Float32Array.from(x), 1, x.length);
       expect(dot(transformed(a), transformed(b))).toBe(dot(a, b));
-    }));
+    }), { seed: 1 });
   });
 
   it('transforms every row on its own; zeros are +0; the result is BF16', () => {

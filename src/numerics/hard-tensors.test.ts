@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { blockAmax } from './blocks';
-import { bitsView, countNonFinite } from './float-bits';
+import { bitsOf, bitsView, countNonFinite } from './float-bits';
 import { FORMATS } from './formats';
 import { HUGE, OPERANDS, SMALLEST, hardTensors, operandName } from './operands-fixture';
 import { gemmAlpha, gemmOperand, outValues, packQuantized, quantize, unpackQuantized } from './quantize';
@@ -46,8 +46,9 @@ describe.each(OPERANDS.map((format) => [operandName(format), format] as const))(
   it('all zero: no scale but the neutral one', () => {
     const zero = quantize(new Float32Array(33), 1, 33, format);
     expect(zero.tensor).toEqual({ amax: 0, encode: 1, decode: 1 });
-    // FP8 blocks take scale 1 (formats.md 2.1 step 2), NVFP4 and MX code 0.
-    expect([...zero.scales]).toEqual(hasBlocks(format) ? Array(Math.ceil(33 / format.block[1])).fill(format.scale === 'block-pow2' ? 127 : 0) : []);
+    // FP8 blocks take scale 1 (formats.md 2.1 step 2): E8M0 code 127, or FP32 bits. NVFP4 and MX take code 0.
+    const neutral = format.scale === 'block-pow2' ? 127 : format.scale === 'block-f32' ? bitsOf(1) : 0;
+    expect([...zero.scales]).toEqual(hasBlocks(format) ? Array(Math.ceil(33 / format.block[1])).fill(neutral) : []);
   });
 
   it('a huge last value leaves other blocks alone, unless they share a tensor scale, under which they vanish', () => {

@@ -17,7 +17,7 @@ const matrix = fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, ma
   fc.array(value, { minLength: rows * cols, maxLength: rows * cols, size: 'max' }).map((values) => ({ rows, cols, x: Float32Array.from(values) })),
 );
 const operand = fc.constantFrom(...OPERANDS);
-const RUNS = { numRuns: 8 * OPERANDS.length };
+const RUNS = { numRuns: 8 * OPERANDS.length, seed: 1 };
 const bitsArray = (x: Float32Array): number[] => Array.from(bitsView(x));
 
 function transposed(x: Float32Array, rows: number, cols: number): Float32Array {
@@ -37,12 +37,14 @@ describe('every operand form', () => {
   it('keeps the order of elements that share a scale', () => {
     fc.assert(fc.property(matrix, operand, ({ rows, cols, x }, format) => {
       const q = quantize(x, rows, cols, format);
+      let turned = 0;
       for (let i = 1; i < x.length; i++) {
         const [left, right] = [(i - 1) % cols, i % cols];
         if (right === 0 || Math.floor(left / format.block[1]) !== Math.floor(right / format.block[1])) continue;
         const order = Math.sign((x[i - 1] ?? 0) - (x[i] ?? 0));
-        expect(order * ((q.dequantized[i - 1] ?? 0) - (q.dequantized[i] ?? 0))).toBeGreaterThanOrEqual(0);
+        if (order * ((q.dequantized[i - 1] ?? 0) - (q.dequantized[i] ?? 0)) < 0) turned += 1;
       }
+      expect(turned).toBe(0);
     }), RUNS);
   });
 
@@ -56,7 +58,7 @@ describe('every operand form', () => {
       const a = quantize(x, rows, cols, format);
       const b = quantize(padded, R, C, format);
       expect([b.scales, b.multipliers, b.tensor]).toEqual([a.scales, a.multipliers, a.tensor]);
-      for (let i = 0; i < x.length; i++) expect(b.codes[Math.floor(i / cols) * C + (i % cols)]).toBe(a.codes[i]);
+      expect(a.codes.map((_, i) => b.codes[Math.floor(i / cols) * C + (i % cols)] ?? 255)).toEqual(a.codes);
     }), RUNS);
   });
 
@@ -88,14 +90,16 @@ describe('every operand form', () => {
       const q = quantize(x, rows, cols, format);
       const share = format.scale === 'nvfp4' ? q.tensor.amax / 2688 : q.tensor.decode;
       const [values, gemm] = [outValues(q), gemmOperand(q)];
+      // FP32 roundings of the factor: none for block scales, one for a tensor scale, four in NVFP4's chain.
+      const roundings = format.scale === 'nvfp4' ? 4 : format.scale === 'tensor' ? 1 : 0;
+      const wrong = { notBf16: 0, notNearest: 0, operand: 0 };
       for (let i = 0; i < x.length; i++) {
         const decoded = q.dequantized[i] ?? 0;
-        expect((bitsView(values)[i] ?? 0) & 0xffff).toBe(0);
-        expect(Math.abs((values[i] ?? 0) - decoded)).toBeLessThanOrEqual(Math.abs(decoded) * 2 ** -8 + 2 ** -134);
-        // FP32 roundings of the factor: none for powers of two, one for a tensor scale, three in NVFP4's chain.
-        const roundings = format.scale === 'nvfp4' ? 4 : format.scale === 'tensor' ? 1 : 0;
-        expect(Math.abs((gemm[i] ?? 0) * share - decoded)).toBeLessThanOrEqual(roundings * 2 ** -24 * Math.abs(decoded) + (roundings && 2 ** -140));
+        if (((bitsView(values)[i] ?? 0) & 0xffff) !== 0) wrong.notBf16 += 1;
+        if (Math.abs((values[i] ?? 0) - decoded) > Math.abs(decoded) * 2 ** -8 + 2 ** -134) wrong.notNearest += 1;
+        if (Math.abs((gemm[i] ?? 0) * share - decoded) > roundings * 2 ** -24 * Math.abs(decoded) + (roundings && 2 ** -140)) wrong.operand += 1;
       }
+      expect(wrong).toEqual({ notBf16: 0, notNearest: 0, operand: 0 });
     }), RUNS);
   });
 });
@@ -122,7 +126,7 @@ describe('data that is already quantized', () => {
       const q = quantize(x, 1, 16, operandFormat('nvfp4', 'x'), { amax: 2688 });
       expect(q.scales[0]).toBe(scale);
       expect(bitsArray(q.dequantized)).toEqual(bitsArray(x));
-    }));
+    }), { seed: 1 });
   });
 });
 
