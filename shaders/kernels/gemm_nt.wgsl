@@ -66,8 +66,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let b_rows = min(vec4<u32>(t.col) + four, vec4<u32>(params.cols - 1u));
   let a_first = vec4<u32>(t.a) + a_rows * params.a_stride;
   let b_first = vec4<u32>(t.b) + b_rows * params.b_stride;
-  let a_blocks = (a_rows / A_TILE) * params.a_scale_stride;
-  let b_blocks = (b_rows / B_TILE) * params.b_scale_stride;
+  // Four rows of a tile share one row of scales.
+  let a_blocks = select(a_rows / A_TILE, vec4<u32>(t.row / A_TILE), A_TILE > 1u) * params.a_scale_stride;
+  let b_blocks = select(b_rows / B_TILE, vec4<u32>(t.col / B_TILE), B_TILE > 1u) * params.b_scale_stride;
   let quads = select((params.depth + 3u) / 4u, 0u, gemm_above_diagonal(t));
   for (var k = 0u; k < quads; k += 1u) {
     let x0 = load_a(a_first.x, a_blocks.x, k);

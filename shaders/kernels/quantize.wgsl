@@ -15,7 +15,6 @@ struct Params {
   per_word: u32, row_words: u32,                 // codes a word, words of a row of codes
   block_rows: u32, block_cols: u32,
   factors_first: u32, factors_stride: u32,       // of row 0, and words between rows of blocks
-  stochastic: u32,
   calls: u32,                  // ceil(length / 16): Philox calls of a row
   step: u32, draw: u32, seed: u32, stream: u32,  // Philox counter and key
   first_id: u32,               // lib/index: where a cut dispatch begins
@@ -27,6 +26,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> codes: array<u32>;      // [rows, row_words]
 
 override WG: u32 = 64u;
+override STOCHASTIC: u32 = 0u;
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
@@ -45,14 +45,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var at = select(r * params.source_stride + first, first * params.source_stride + r, transposed);
   // Element l of row r takes byte l & 15 of call r * calls + l / 16, little end first.
   var random = vec4<u32>(0u);
-  if (params.stochastic == 1u) {
+  if (STOCHASTIC == 1u) {
     random = philox4x32(vec4<u32>(r * params.calls + (first >> 4u), params.step, params.draw, 0u), vec2<u32>(params.seed, params.stream));
   }
   var word = 0u;
   for (var i = 0u; i < count; i += 1u) {
     let scaled = mul_f32(source_bits(at, params.source_bf16), factor);
     var code = 0u;
-    if (params.stochastic == 1u) {
+    if (STOCHASTIC == 1u) {
       let place = (first + i) & 15u;
       code = encode_e2m1_stochastic(f, scaled, (random[place >> 2u] >> (8u * (place & 3u))) & 0xffu);
     } else {

@@ -19,14 +19,17 @@ fn unpack_codes(f: Minifloat, words: vec4<u32>, quad: u32) -> vec4<u32> {
   return (vec4<u32>(words[quad & 3u]) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(0xffu);
 }
 
-// Codes -> FP32. A normal code moves its exponent bias to 127; a subnormal one is m * 2^(1 - bias - mantissa bits).
+// Codes -> FP32. A normal code moves its exponent bias to 127; a subnormal one is m * 2^(1 - bias - mantissa bits), a product
+// that is exact; with one mantissa bit m is 0 or 1, and the bits can be multiplied. A code beyond the largest is NaN.
 fn unpack_elements(f: Minifloat, code: vec4<u32>) -> vec4<f32> {
   let sign = vec4<u32>(1u << (f.bits - 1u));
   let m = code & (sign - vec4<u32>(1u));
   let normal = (m << vec4<u32>(23u - f.mantissa_bits)) + vec4<u32>((127u - f.bias) << 23u);
-  let subnormal = bitcast<vec4<u32>>(vec4<f32>(m) * bitcast<f32>((128u - f.bias - f.mantissa_bits) << 23u));
-  let magnitude = select(normal, subnormal, m < vec4<u32>(1u << f.mantissa_bits));
-  let bits = select(magnitude, vec4<u32>(F32_NAN), m > vec4<u32>(f.max_code));
+  let smallest = (128u - f.bias - f.mantissa_bits) << 23u;
+  var subnormal = m * smallest;
+  if (f.mantissa_bits != 1u) { subnormal = bitcast<vec4<u32>>(vec4<f32>(m) * bitcast<f32>(smallest)); }
+  var bits = select(normal, subnormal, m < vec4<u32>(1u << f.mantissa_bits));
+  if (f.max_code + 1u < sign.x) { bits = select(bits, vec4<u32>(F32_NAN), m > vec4<u32>(f.max_code)); }
   return bitcast<vec4<f32>>(bits | ((code & sign) << vec4<u32>(32u - f.bits)));
 }
 

@@ -101,10 +101,10 @@ export function codeCommands(source: Source, format: OperandFormat, places: Plac
   const factorStride = layout.scalesPerWord * layout.scaleRowWords;
   const { step, draw, seed, stream } = random ?? { step: 0, draw: 0, seed: 0, stream: 0 };
   const codes: Dispatch = {
-    kernel: 'quantize', constants: {},
+    kernel: 'quantize', constants: { STOCHASTIC: random ? 1 : 0 },
     params: [
       ...read, elementWord(format.element), layout.perWord, layout.rowWords, blockRows, blockCols, layout.blocks > 0 ? 0 : ENCODE_WORD, factorStride,
-      random ? 1 : 0, Math.ceil(length / 16), step, draw, seed, stream,
+      Math.ceil(length / 16), step, draw, seed, stream,
     ],
     bindings: [source.data, layout.blocks > 0 ? places.multipliers : places.record, places.codes],
     invocations: rows * layout.rowWords, flops: (COST.quantize + (random ? COST.random : 0)) * elements,
