@@ -6,10 +6,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BendscopeError } from '../base/errors';
 import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
-import { planMemory } from './memory';
+import { REFERENCE_POLICY } from '../graph/policy';
+import { paintableSites } from '../graph/sites';
+import { planMemory, type SessionUse } from './memory';
+import { tensorBytes } from './program';
 import { graph, params, SHAPE, tokensOf } from './run-fixture';
 import { Session } from './session';
 import type { Variant } from './run';
+import { Values } from './values';
 
 let gpu: Gpu;
 beforeAll(async () => {
@@ -32,48 +36,71 @@ async function allocations(work: () => Promise<unknown>): Promise<{ label: strin
 }
 const sum = (list: readonly { bytes: number }[]): number => list.reduce((total, { bytes }) => total + bytes, 0);
 
+const USES: [string, SessionUse][] = [
+  ['a probe of passes', {}],
+  ['three resident batches', { batches: 3 }],
+  ['a probe of op groups, blocks, shifts kept', { outs: { out: 'block' }, batches: 2, shiftSets: 3 }],
+  ['a plan in fp32', { plan: { ...REFERENCE_POLICY, reference: 'fp32' } }],
+  ['a plan with low outputs', { plan: { ...REFERENCE_POLICY, outs: ['wte', 'h.0.mlp.act', 'lm_head'], options: { out: 'mx' } } }],
+  ['the same, kept unpacked', { plan: { ...REFERENCE_POLICY, outs: ['wte', 'h.0.mlp.act', 'lm_head'] }, cache: 'unpacked' }],
+];
+
 describe('the plan', () => {
-  it.each([['bf16', 1], ['bf16', 3], ['fp32', 1]] as const)('%s, %i resident batches: every byte but the staging buffer', async (reference, batches) => {
-    const plan = planMemory(graph, SHAPE, reference === 'bf16', batches);
+  it.each(USES)('%s: every byte, and all of it comes back', async (_name, use) => {
+    const plan = planMemory(graph, SHAPE, use);
     let session: Session | null = null;
     const made = await allocations(async () => {
-      session = await Session.create(gpu, graph, params, SHAPE, reference, batches);
+      session = await Session.create(gpu, graph, params, SHAPE, use);
     });
-    const staging = made.filter(({ label }) => label.startsWith('staging/'));
-    expect(staging.length).toBe(1);
-    expect(sum(made) - sum(staging)).toBe(plan.totalBytes);
-    expect(gpu.liveBytes).toBe(sum(made));
-    expect(made.length).toBe(plan.buffers.length + 1);
+    expect(sum(made)).toBe(plan.totalBytes);
+    expect(gpu.liveBytes).toBe(plan.totalBytes);
+    expect(made.length).toBe(plan.buffers.length);
     const created = session as Session | null;
     expect(created?.memory).toEqual(plan);
     created?.dispose();
     expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
   });
 
-  it('names every buffer once, in a set that exists, in whole 16 bytes', () => {
-    const { buffers } = planMemory(graph, SHAPE, true, 2);
+  it.each(USES)('%s: names every buffer once, in a set that exists, in whole 16 bytes', (_name, use) => {
+    const { buffers, places } = planMemory(graph, SHAPE, use);
     expect(new Set(buffers.map(({ key, set }) => `${set} ${key}`)).size).toBe(buffers.length);
     expect(buffers.every(({ bytes }) => bytes > 0 && bytes % 16 === 0)).toBe(true);
-    expect(new Set(buffers.map(({ set }) => set))).toEqual(new Set(['shared', 'work', 0, 1]));
+    const sets = ['shared', ...(use.plan ? [] : ['work']), ...Array.from({ length: use.batches ?? 1 }, (_, k) => `batch ${k}`), ...Array.from({ length: use.shiftSets ?? 0 }, (_, k) => `shift ${k}`)];
+    expect(new Set(buffers.map(({ set }) => set))).toEqual(new Set(sets));
     // Parameter gradients have no second copy: a variant's sit in scratch while they are compared.
     expect(buffers.filter(({ key, set }) => key.startsWith('dw:') && set === 'work')).toEqual([]);
+    // What takes another's place has none of its own, and the place is large enough.
+    const bytesOf = (key: string): number[] => buffers.filter((buffer) => buffer.key === key).map(({ bytes }) => bytes);
+    for (const [key, place] of places) {
+      expect(bytesOf(key), key).toEqual([]);
+      const node = new Values(graph).node(key.slice(key.indexOf(':') + 1));
+      expect(Math.min(...bytesOf(place)), place).toBeGreaterThanOrEqual(tensorBytes(SHAPE.sequences * SHAPE.tokens, node.cols, true));
+    }
   });
 
   it('grows by one reference set a resident batch', () => {
-    const [one = 0, two = 0, three = 0] = [1, 2, 3].map((n) => planMemory(graph, SHAPE, true, n).totalBytes);
+    const [one = 0, two = 0, three = 0] = [1, 2, 3].map((batches) => planMemory(graph, SHAPE, { batches }).totalBytes);
     expect(three - two).toBe(two - one);
     expect(two - one).toBeGreaterThan(graph.params.reduce((total, { shape }) => total + 4 * shape.reduce((a, b) => a * b, 1), 0));
+  });
+
+  it('pays for op groups where variants may lower some, and for nothing else', () => {
+    const keys = (use: SessionUse): string[] => planMemory(graph, SHAPE, use).buffers.map(({ key, set }) => `${set} ${key}`);
+    const more = keys({ outs: {} }).filter((key) => !keys({}).includes(key));
+    expect(more.filter((key) => !/^(work (y8|yr|dyq):|shared (scratch:(y|x0|x1|q:\w+)|low:weight)$)/.test(key))).toEqual([]);
+    expect(more.filter((key) => key.startsWith('work y8:')).length).toBe(paintableSites(graph, 'fp8-out').length);
   });
 });
 
 describe('a session', () => {
   const VARIANTS: Variant[] = [
     { policy: { reference: 'bf16', passes: { 'h.0.attn.c_attn:fprop': 'nvfp4' }, options: {} }, localErrorOf: 'h.0.attn.c_attn:fprop' },
+    { policy: { reference: 'bf16', passes: {}, outs: ['h.1.mlp.c_fc', 'ln_f'], options: {} }, localErrorOf: 'ln_f:out', keepShift: 1 },
     { flip: { node: 'ln_f', what: 'dy', index: 3 } },
   ];
 
   it('allocates nothing while it runs but the first run\'s Params, and no bind group twice', async () => {
-    const session = await Session.create(gpu, graph, params, SHAPE);
+    const session = await Session.create(gpu, graph, params, SHAPE, { outs: {}, shiftSets: 2 });
     const runs = async (): Promise<void> => {
       session.setBatch(tokensOf(0));
       await session.runReference();
@@ -82,6 +109,7 @@ describe('a session', () => {
     try {
       const first = await allocations(runs);
       expect(new Set(first.map(({ label }) => label))).toEqual(new Set(['params']));
+      expect(session.allocated.totalBytes).toBe(session.memory.totalBytes + sum(first));
       const groups = vi.spyOn(gpu, 'bindGroup');
       const second = await allocations(runs);
       expect(second).toEqual([]);
@@ -121,7 +149,7 @@ describe('a session that cannot be made leaves nothing', () => {
     expect([gpu.liveBuffers, gpu.liveBytes]).toEqual([0, 0]);
   });
 
-  it.each(['shared/param:wte.weight', 'batch 0/dw:wte.weight', 'work/y:ln_f', 'shared/sums', 'staging/run'])('the device refuses %s', async (refused) => {
+  it.each(['shared/param:wte.weight', 'batch 0/dw:wte.weight', 'work/y:ln_f', 'shared/sums', 'shared/staging'])('the device refuses %s', async (refused) => {
     const real = gpu.createBuffer.bind(gpu);
     const create = vi.spyOn(gpu, 'createBuffer').mockImplementation((label, bytes, usage) => {
       if (label === refused) throw new BendscopeError('E-MEM-01', `${label}: refused`);

@@ -10,8 +10,8 @@ import { SessionBuffers } from './buffers';
 import { compileProgram } from './compile';
 import { Executor, type ResolvedCommand } from './executor';
 import { planMemory } from './memory';
-import { loadParameters, packBf16, padRows } from './parameters';
-import { isClear, stride, type Binding, type Program } from './program';
+import { loadParameters, packBf16, padRows, unpackBf16, unpadRows } from './parameters';
+import { isClear, type Binding, type Program } from './program';
 import { Values, type BatchShape } from './values';
 
 export class NodeHarness {
@@ -79,33 +79,17 @@ export class NodeHarness {
   async read(key: string, cols: number): Promise<Float32Array> {
     const buffer = this.#buffer(key);
     const words = new Uint32Array(await this.#gpu.read(buffer, buffer.size));
-    return unpadded(this.bf16 ? unpackBf16(words) : new Float32Array(words.buffer), this.shape.sequences * this.shape.tokens, cols);
+    return unpadRows(this.bf16 ? unpackBf16(words) : new Float32Array(words.buffer), [this.shape.sequences * this.shape.tokens, cols]);
   }
 
   /** A parameter's gradient, FP32, in the checkpoint's shape. */
   async readGradient(param: string): Promise<Float32Array> {
     const shape = this.#graph.params.find(({ name }) => name === param)?.shape ?? [];
     const buffer = this.#buffer(`dw:${param}`);
-    const cols = shape[shape.length - 1] ?? 1;
-    return unpadded(new Float32Array(await this.#gpu.read(buffer, buffer.size)), shape.length === 2 ? (shape[0] ?? 1) : 1, cols);
+    return unpadRows(new Float32Array(await this.#gpu.read(buffer, buffer.size)), shape);
   }
 
   #buffer(key: string): GPUBuffer {
     return this.#buffers.get('batch 0', key);
   }
-}
-
-function unpackBf16(words: Uint32Array): Float32Array {
-  const bits = new Uint32Array(2 * words.length);
-  words.forEach((word, i) => {
-    bits[2 * i] = word << 16;
-    bits[2 * i + 1] = word & 0xffff0000;
-  });
-  return new Float32Array(bits.buffer);
-}
-
-function unpadded(padded: Float32Array, rows: number, cols: number): Float32Array {
-  const out = new Float32Array(rows * cols);
-  for (let r = 0; r < rows; r++) out.set(padded.subarray(r * stride(cols), r * stride(cols) + cols), r * cols);
-  return out;
 }

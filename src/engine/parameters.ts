@@ -40,11 +40,21 @@ export function packBf16(values: Float32Array): Uint32Array {
   return out;
 }
 
-/** The inverse of padRows: device rows -> the checkpoint's shape. */
+/** The inverse of packBf16: n words -> FP32 [2n]. */
+export function unpackBf16(words: Uint32Array): Float32Array {
+  const bits = new Uint32Array(2 * words.length);
+  words.forEach((word, i) => {
+    bits[2 * i] = word << 16;
+    bits[2 * i + 1] = word & 0xffff0000;
+  });
+  return new Float32Array(bits.buffer);
+}
+
+/** The inverse of padRows: device rows -> the checkpoint's shape. What follows the last row is left out. */
 export function unpadRows(padded: Float32Array, shape: readonly number[]): Float32Array {
   const cols = shape[shape.length - 1] ?? 0;
   const rows = shape.length === 2 ? (shape[0] ?? 0) : 1;
-  if (stride(cols) === cols) return padded;
+  if (stride(cols) === cols) return padded.subarray(0, rows * cols);
   const out = new Float32Array(rows * cols);
   for (let r = 0; r < rows; r++) out.set(padded.subarray(r * stride(cols), r * stride(cols) + cols), r * cols);
   return out;

@@ -12,6 +12,7 @@ import type { Variant } from './run';
 
 const VARIANTS: Variant[] = [
   ...['h.1.attn.c_attn:fprop', 'h.1.mlp.c_fc:dgrad', 'h.0.mlp.c_proj:wgrad'].map((site): Variant => ({ policy: { reference: 'bf16', passes: { [site]: 'nvfp4' }, options: {} }, localErrorOf: site })),
+  { policy: { reference: 'bf16', passes: { 'h.1.mlp.c_fc:wgrad': 'nvfp4' }, outs: ['h.1.attn.c_proj', 'ln_f'], options: { sr: true } }, localErrorOf: 'ln_f:out' },
   { flip: { node: 'h.1.ln_1', what: 'y', index: 5 } },
 ];
 const BATCHES = [tokensOf(0), tokensOf(1), tokensOf(2)];
@@ -19,7 +20,7 @@ const BATCHES = [tokensOf(0), tokensOf(1), tokensOf(2)];
 type Bits = Record<string, unknown>;
 /** Every reference run, its gradient, and every variant of every batch. */
 async function everything(gpu: Gpu, places: number, { batches = BATCHES, variants = VARIANTS, targetMs }: { batches?: typeof BATCHES; variants?: Variant[]; targetMs?: number } = {}): Promise<Bits[]> {
-  const session = await Session.create(gpu, graph, params, SHAPE, 'bf16', places, targetMs);
+  const session = await Session.create(gpu, graph, params, SHAPE, { batches: places, outs: {} }, targetMs);
   try {
     const out: Bits[] = [];
     for (const [k, tokens] of batches.entries()) {
@@ -76,7 +77,7 @@ describe('gpt2-nano, three batches', () => {
 
   it('after runs that were stopped halfway', async () => {
     // The smallest submissions, so that a run can be stopped anywhere.
-    const session = await Session.create(gpu, graph, params, SHAPE, 'bf16', 1, 1e-6);
+    const session = await Session.create(gpu, graph, params, SHAPE, { outs: {} }, 1e-6);
     /** Throws at the n-th of the places where a run may be stopped. */
     const stopAt = (n: number) => (): void => {
       if (n-- <= 0) throw new BendscopeError('E-RUN-01', 'stopped');

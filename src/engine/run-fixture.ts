@@ -1,6 +1,7 @@
 /** What tests of whole runs share: gpt2-nano on a small ragged batch, and a run's result as bits, so that equal means equal. */
 import { builtIn } from '../cli/golden';
 import { bitsOf } from '../numerics/float-bits';
+import { unpackBf16, unpadRows } from './parameters';
 import type { RunResult } from './run';
 import type { BatchShape } from './values';
 
@@ -31,4 +32,9 @@ export function bitsOfRun(run: RunResult): Record<string, string> {
 
 export function bitsOfGradient(gradient: ReadonlyMap<string, Float32Array>): Record<string, number[]> {
   return Object.fromEntries([...gradient].map(([name, values]) => [name, Array.from(values, bitsOf)]));
+}
+
+/** Device bytes of an activation under the BF16 reference -> FP32 values [N, cols]. */
+export function bf16Tensor(bytes: ArrayBuffer, cols: number): Float32Array {
+  return unpadRows(unpackBf16(new Uint32Array(bytes)), [SHAPE.sequences * SHAPE.tokens, cols]);
 }
