@@ -1,9 +1,9 @@
 /** The page's edges: global keys, remembered settings, the stored example's config against the graph of its own checkpoint. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { gpt2Graph } from '../models/gpt2';
 import { commandOf } from './global-keys';
-import { builtInConfig } from './stored-example';
+import { builtInConfig, OTHER_EXAMPLES } from './stored-example';
 import { readKept, resolveTheme } from './theme';
 
 const press = (key: string, mods: Partial<Record<'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey', boolean>> = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...mods });
@@ -47,6 +47,10 @@ describe('the stored example', () => {
     expect(model).toBe('gpt2-mini');
     expect(params.length).toBeGreaterThan(70);
     for (const { name, shape } of params) expect(header[name]?.shape ?? header[`transformer.${name}`]?.shape, name).toEqual(shape);
+  });
+  it('has no file beside the page that it does not know', () => {
+    const stored = readdirSync('public').filter((name) => /^stored-probe.*\.json$/.test(name));
+    expect(['stored-probe.json', ...OTHER_EXAMPLES].sort()).toEqual(stored.sort());
   });
   it('names what a broken build lacks', () => {
     expect(() => builtInConfig({ n_layer: 6 }, 'gpt2-mini')).toThrow('expected a number n_embd');

@@ -3,8 +3,8 @@
  * was measured on the chosen text, and beside a recipe its left-out cells where they were measured.
  */
 import type { Plan } from '../allocate/plan';
-import { RECIPE_NAMES, type PolicyOptions, type RecipeName } from '../graph/policy';
-import { RECIPE_PRESETS, recipeOptions, type RecipePreset } from '../graph/recipes';
+import type { PolicyOptions, RecipeName } from '../graph/policy';
+import { RECIPE_PRESETS, RECIPES, recipeOptions, type RecipePreset } from '../graph/recipes';
 import type { DocumentState } from './document';
 import { recipeOfKey, resultsKey, resultsUnder, type FactsState } from './facts';
 import type { Layer } from './layers';
@@ -29,7 +29,7 @@ type Choice = readonly [RecipeName, PolicyOptions];
 /** Recipes and switches in the order of the chooser, each once. */
 function choices(document: Pick<DocumentState, 'recipe' | 'options' | 'left'>, measured: readonly string[]): Choice[] {
   const presets: readonly RecipePreset[] = Object.values(RECIPE_PRESETS);
-  const all = RECIPE_NAMES.flatMap((recipe): Choice[] => {
+  const all = Object.values(RECIPES).flatMap(({ name: recipe }): Choice[] => {
     const now = recipe === document.recipe ? document.options : document.left[recipe]?.options;
     const known = measured.map(recipeOfKey).filter(([name]) => name === recipe);
     return [[recipe, {}], ...(now ? [[recipe, now] as const] : []), ...presets.filter((p) => p.recipe === recipe).map((p): Choice => [recipe, p.options]), ...known];

@@ -21,7 +21,7 @@ const ORDER_KEY = 'bendscope-documents/2';
 const orderSchema = z.array(z.string());
 
 const planSchema = z.object({ name: z.string(), formats: z.record(z.string(), z.enum(['bf16', ...RECIPE_NAMES])), locked: z.record(z.string(), z.literal(true)), notes: z.string() });
-const optionsSchema = z.unknown().transform((value) => validateOptions(value));
+const optionsSchema = z.unknown().optional().transform((value) => validateOptions(value));
 
 /**
  * What a saved document of this model must look like: every site that its recipe decides over in a known format, nothing

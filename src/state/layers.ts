@@ -25,9 +25,9 @@ export interface LayerWords {
 }
 
 export const LAYER_WORDS: Readonly<Record<Layer, LayerWords>> = {
-  isolated: { name: 'Bending alone', figure: 'bending', subtitle: (low) => `Angle to the BF16 gradient if only that cell is ${low}` },
-  'leave-one-out': { name: 'Bending if left out', figure: 'left out takes away', subtitle: (low) => `Angle that goes away if of all ${low} cells only that one is BF16` },
-  persistent: { name: 'What persists', figure: 'persistent', subtitle: () => 'Part of the shift that stays over batches, as an angle' },
+  isolated: { name: 'Bending alone', figure: 'bending', subtitle: (low) => `Turn of the whole gradient if only that cell is ${low}` },
+  'leave-one-out': { name: 'Bending if left out', figure: 'left out takes away', subtitle: () => 'Turn that goes away if only that cell is BF16' },
+  persistent: { name: 'What persists', figure: 'persistent', subtitle: () => 'Part of the shift that stays, as an angle' },
   'local-error': { name: 'Local error', figure: 'local error', subtitle: () => 'Error of the op’s own output, as an angle' },
 };
 

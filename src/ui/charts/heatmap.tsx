@@ -106,7 +106,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
       ) : sign !== null ? (
         <SignText sign={sign} x={roomy ? x + 24 + (w - 26) / 2 : x + w / 2} y={middle} />
       ) : roomy && hasValue ? (
-        <text x={x + w - 6} y={middle} className="heat-figure" textAnchor="end" fill={ink} stroke={cell.belowNoise ? (fill ?? undefined) : undefined} strokeWidth={cell.belowNoise ? 4 : undefined} paintOrder="stroke">
+        <text x={cell.wide ? x + w / 2 : x + w - 6} y={middle} className="heat-figure" textAnchor={cell.wide ? 'middle' : 'end'} fill={ink} stroke={cell.belowNoise ? (fill ?? undefined) : undefined} strokeWidth={cell.belowNoise ? 4 : undefined} paintOrder="stroke">
           {cellFigure(cell.angleDeg ?? 0)}
         </text>
       ) : null}

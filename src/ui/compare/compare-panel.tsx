@@ -15,7 +15,7 @@ import { SmallGrid } from './small-grid';
 import './compare.css';
 
 /** Room of the words above and below a small grid, px. */
-const WORDS_HEIGHT = 52;
+const WORDS_HEIGHT = 60;
 const GAP = 14;
 
 /** The joint angle of everything low: measured, else predicted, else null. */
@@ -94,7 +94,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
       </figcaption>
       <SmallGrid compared={compared} model={model} width={width} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
       {count === 0 ? (
-        <p className="multiple-foot"><span className="muted">not measured</span> <button type="button" className="link" disabled={!canRun} aria-label={`Measure ${recipeName(recipe, options)}`} onClick={measure}>measure</button></p>
+        <p className="multiple-foot muted">not measured{canRun ? <>, <button type="button" className="link" aria-label={`Measure ${recipeName(recipe, options)}`} onClick={measure}>measure</button></> : null}</p>
       ) : cell !== null && hovered !== null ? (
         <p className="multiple-foot">{siteShort(graph, hovered)} <b>{formatDegrees(cell)}</b></p>
       ) : (

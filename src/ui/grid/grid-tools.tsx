@@ -25,7 +25,15 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
   const hasPrimary = useView((v) => v.primary !== null);
   return (
     <div className="grid-tools">
-      <p className="grid-subtitle">{subtitle}</p>
+      <div className="grid-fill">
+        <label className="grid-map">
+          <span className="visually-hidden">What fills the cells</span>
+          <select className="grid-layer" value={layer} onChange={(event) => view.setState({ layer: event.target.value as Layer })}>
+            {LAYERS.map((name) => <option key={name} value={name}>{LAYER_WORDS[name].name}</option>)}
+          </select>
+        </label>
+        <p className="grid-subtitle" title={subtitle}>{subtitle}</p>
+      </div>
       <div className="grid-buttons">
       <div className="segmented" role="group" aria-label="What dragging on the grid does">
         {brushes(recipe).map(({ brush, label, title }) => (
@@ -38,12 +46,6 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
       }}>
         Cell actions
       </button>
-      <label className="grid-map">
-        Fill<span className="visually-hidden"> of the cells</span>
-        <select className="grid-layer" value={layer} onChange={(event) => view.setState({ layer: event.target.value as Layer })}>
-          {LAYERS.map((name) => <option key={name} value={name}>{LAYER_WORDS[name].name}</option>)}
-        </select>
-      </label>
       <label className="grid-map">
         Colours<span className="visually-hidden"> of the fill</span>
         <select value={palette} onChange={(event) => view.setState({ palette: event.target.value as ColourMap })}>

@@ -61,7 +61,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
   return (
     <div
       ref={root}
-      className={hasBrush ? 'heat-grid heat-grid-brush' : 'heat-grid'}
+      className={`heat-grid${hasBrush ? ' heat-grid-brush' : ''}${model.kind === 'out' ? ' heat-grid-out' : ''}`}
       role="grid"
       aria-label={model.kind === 'pass' ? 'Bending by op group, pass and layer' : 'Bending by op group and layer'}
       aria-multiselectable="true"

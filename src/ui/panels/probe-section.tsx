@@ -44,7 +44,7 @@ export function ProbeSection() {
       </p>
       {memory === '' ? null : (
         <p className="muted small">
-          GPU memory {memory}{' '}
+          GPU {memory},{' '}
           <button type="button" className="link" onClick={() => view.setState({ dock: 'memory', dockOpen: true })}>by kind</button>
         </p>
       )}

@@ -3,10 +3,11 @@
  * simulated (formats.md 10). A radio group: arrows choose, each choice is one undo step and brings back that recipe's plan.
  */
 import { useId, useState } from 'react';
-import { RECIPE_NAMES, type PolicyOptions, type RecipeName } from '../../graph/policy';
+import type { PolicyOptions, RecipeName } from '../../graph/policy';
 import { RECIPE_PRESETS, RECIPES, recipeOptions, SWITCHES, type OptionName } from '../../graph/recipes';
 import { outScalingName } from '../../state';
 import { useActions, useFacts } from '../workbench';
+import './setup.css';
 
 interface Choice {
   readonly id: string;
@@ -17,9 +18,9 @@ interface Choice {
   readonly options: PolicyOptions | null;
 }
 
-/** Recipes in the order of RECIPE_NAMES, a preset after its recipe. */
-const CHOICES: readonly Choice[] = RECIPE_NAMES.flatMap((recipe): Choice[] => [
-  { id: recipe, label: RECIPES[recipe].label, sentence: RECIPES[recipe].sentence, recipe, options: null },
+/** Recipes in the order of RECIPES, a preset after its recipe. */
+const CHOICES: readonly Choice[] = Object.values(RECIPES).flatMap(({ name: recipe, label: name, sentence: words }): Choice[] => [
+  { id: recipe, label: name, sentence: words, recipe, options: null },
   ...Object.entries(RECIPE_PRESETS).filter(([, preset]) => preset.recipe === recipe).map(([id, { label, sentence, options }]) => ({ id, label, sentence, recipe, options })),
 ]);
 

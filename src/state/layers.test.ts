@@ -1,0 +1,68 @@
+/** What fills the grid, against the definitions of method.md: one angle scale, a cell without a figure says so. */
+import { describe, expect, it } from 'vitest';
+import { comparedOf, layerCell, layerOf } from '.';
+import type { LayerFacts } from './layers';
+import { createPage, floor, GRAPH, jointOfAngle, measured, RECORD, SITES } from './page-fixture';
+import { hashOfPlan } from './selectors';
+
+const tan2 = (deg: number): number => Math.tan((deg * Math.PI) / 180) ** 2;
+const deg = (t: number): number => (Math.atan(Math.sqrt(t)) * 180) / Math.PI;
+const [A, B] = SITES;
+const failed = { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN' } as const;
+const facts = (part: Partial<LayerFacts>): LayerFacts => ({ graph: GRAPH, sites: {}, floor: floor(0.1), leaveOneOut: {}, allLow: null, ...part });
+
+describe('layers', () => {
+  it('isolated: the clean angle', () => {
+    const sites = { [A]: { ...measured(2), cleanAngleDeg: 1.5, belowNoise: true }, [B]: failed };
+    expect(layerCell('isolated', facts({ sites }), A)).toEqual({ state: 'value', angleDeg: 1.5, belowNoise: true });
+    expect(layerCell('isolated', facts({ sites }), B)).toMatchObject({ state: 'failed', angleDeg: null });
+    expect(layerCell('isolated', facts({}), A)).toMatchObject({ state: 'missing', angleDeg: null });
+  });
+
+  it('left out: the squared tangents that go away; nothing without the joint of everything low', () => {
+    const leaveOneOut = { [A]: measured(5), [B]: measured(6.1) };
+    const allLow = measured(6);
+    const cell = layerCell('leave-one-out', facts({ leaveOneOut, allLow }), A);
+    expect(cell.angleDeg).toBeCloseTo(deg(tan2(6) - tan2(5)), 10);
+    // Bending more without it: nothing goes away, and that is below noise.
+    expect(layerCell('leave-one-out', facts({ leaveOneOut, allLow }), B)).toEqual({ state: 'value', angleDeg: 0, belowNoise: true });
+    expect(layerCell('leave-one-out', facts({ leaveOneOut }), A)).toMatchObject({ state: 'missing' });
+    expect(layerCell('leave-one-out', facts({ leaveOneOut: { [A]: failed }, allLow }), A)).toMatchObject({ state: 'failed' });
+  });
+
+  it('persists and local error: as the angle that a shift of that length makes at right angles', () => {
+    const shift = { draws: 8, relative: 0.02, standardError: 0.001, share: 0.5 };
+    const sites = { [A]: { ...measured(2), localError: 0.0025, persistent: { overBatches: shift, overDraws: { reason: 'off' } } }, [B]: { ...measured(2), localError: null, persistent: { overBatches: { reason: 'few' }, overDraws: { reason: 'off' } } } };
+    expect(layerCell('persistent', facts({ sites }), A)).toMatchObject({ state: 'value', belowNoise: false });
+    expect(layerCell('persistent', facts({ sites }), A).angleDeg).toBeCloseTo(deg(0.02 ** 2), 10);
+    expect(layerCell('persistent', facts({ sites }), B)).toMatchObject({ state: 'missing' });
+    expect(layerCell('local-error', facts({ sites }), A).angleDeg).toBeCloseTo(deg(0.0025), 10);
+    expect(layerCell('local-error', facts({ sites }), B)).toMatchObject({ state: 'missing' });
+  });
+});
+
+describe('what is compared', () => {
+  const entries = (page: ReturnType<typeof createPage>) => comparedOf(page.facts.getState(), page.document.getState());
+
+  it('is every recipe once, presets and left-out cells included, measured or not', () => {
+    const page = createPage();
+    const names = entries(page).map(({ recipe, options, layer }) => `${recipe} ${Object.keys(options).join('+')} ${layer}`);
+    expect(names).toEqual(['nvfp4  isolated', 'nvfp4 rht+sr isolated', 'mxfp4  isolated', 'mxfp8  isolated', 'fp8-block  isolated', 'fp8  isolated', 'fp8-out  isolated']);
+    page.actions.setRecipe('mxfp4', { floor: true });
+    page.actions.setRecipe('nvfp4');
+    expect(entries(page)).toHaveLength(8);
+    expect(entries(page).filter(({ recipe }) => recipe === 'mxfp4').map(({ options }) => options)).toEqual([{}, { floor: true }]);
+  });
+
+  it('shows isolated cells beside left-out ones, with the plan of their recipe', () => {
+    const probe = createPage();
+    const hash = hashOfPlan(probe.shown(), probe.document.getState().plan!)!;
+    const page = createPage({ record: { ...RECORD, joint: { [hash]: jointOfAngle(hash, 9) }, leaveOneOut: { [A]: measured(8) } } });
+    const [isolated, leftOut] = entries(page);
+    expect([isolated?.layer, leftOut?.layer]).toEqual(['isolated', 'leave-one-out']);
+    expect(leftOut?.plan).toBe(page.document.getState().plan);
+    expect(layerOf(isolated!, 'isolated').get(A)?.angleDeg).toBe(1);
+    expect(layerOf(leftOut!, 'leave-one-out').get(A)?.angleDeg).toBeCloseTo(deg(tan2(9) - tan2(8)), 10);
+    expect(entries(page).find(({ recipe }) => recipe === 'mxfp8')).toMatchObject({ plan: null, sites: {}, floor: RECORD.floor });
+  });
+});
