@@ -54,10 +54,10 @@ async function withSession<T>(given: ReadonlyMap<string, Float32Array>, work: (s
 const counted = (run: RunResult): number => [...run.sums.values()].reduce((sum, s) => sum + s.nonFinite, 0);
 
 async function measure(session: Session, sites: readonly SiteId[]): Promise<Map<SiteId, SiteResult>> {
-  const probe = new Probe(session, [TOKENS], 1);
+  const probe = new Probe(session, [TOKENS], { batches: 1 });
   await probe.measureFloor({}, NO_FLOOR);
   const found = new Map<SiteId, SiteResult>();
-  await probe.measureSites(sites, 'nvfp4', {}, {
+  await probe.measureSites(sites, 'nvfp4', {}, { persistent: false }, {
     onSite: (site, result) => {
       found.set(site, result);
     },
@@ -73,7 +73,7 @@ describe('in a weight', () => {
       expect(() => assertFinite(run, 'reference')).toThrow(/Inf or NaN elements in the gradient/);
     });
     await withSession(planted(['h.1.mlp.c_fc.weight', 100, value]), async (session) => {
-      await expect(new Probe(session, [TOKENS], 1).referenceLosses()).rejects.toMatchObject({ name: 'E-RUN-02' });
+      await expect(new Probe(session, [TOKENS], { batches: 1 }).referenceLosses()).rejects.toMatchObject({ name: 'E-RUN-02' });
     });
   });
 });
@@ -124,7 +124,7 @@ describe('the probe', () => {
         expect(result?.status, site).toBe('measured');
         if (result?.status === 'measured') expect(result.angleDeg).toBeGreaterThan(0);
       }
-      const probe = new Probe(session, [TOKENS], 1);
+      const probe = new Probe(session, [TOKENS], { batches: 1 });
       await probe.measureFloor({}, NO_FLOOR);
       expect(await probe.measureJoint(low('h.0.mlp.c_fc:fprop', 'h.1.mlp.c_fc:wgrad'))).toMatchObject({ status: 'failed', errorName: 'E-RUN-02' });
     });
@@ -153,7 +153,7 @@ describe('the probe', () => {
       expect(found.get('h.1.mlp.c_proj:fprop')).toEqual({ status: 'failed', errorName: 'E-RUN-02', reason: expect.stringMatching(/a gradient that is zero everywhere/) as string });
     });
     await withSession(params, async (session) => {
-      await expect(new Probe(session, [TOKENS], 1).referenceLosses()).rejects.toMatchObject({ name: 'E-RUN-02', message: expect.stringMatching(/zero everywhere/) as string });
+      await expect(new Probe(session, [TOKENS], { batches: 1 }).referenceLosses()).rejects.toMatchObject({ name: 'E-RUN-02', message: expect.stringMatching(/zero everywhere/) as string });
     });
   });
 });
