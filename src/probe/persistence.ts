@@ -4,6 +4,7 @@
  * products of different draws, whose independent parts cancel in the mean.
  */
 import { assert } from '../base/errors';
+import { FEWEST_BATCHES } from '../graph/ledger';
 import type { PolicyOptions, RecipeName } from '../graph/policy';
 import type { PersistentShift } from '../graph/probe-record';
 import { RECIPES } from '../graph/recipes';
@@ -25,10 +26,6 @@ export function whyNotOverDraws(pass: SitePart, recipe: RecipeName, options: Pol
 
 /** Inner products <d_i, d_j> of n draws, [n, n]. */
 export type Gram = ArrayLike<number>;
-
-/** Draws of the first batch under stochastic rounding, and the fewest batches that count as draws. */
-export const STOCHASTIC_DRAWS = 8;
-export const FEWEST_BATCHES = 8;
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 

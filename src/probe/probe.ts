@@ -6,9 +6,9 @@
  */
 import { toPlainError, BendscopeError } from '../base/errors';
 import type { Checkpoint } from '../engine/executor';
-import type { SessionUse } from '../engine/memory';
 import type { Variant } from '../engine/run';
 import type { Session } from '../engine/session';
+import { STOCHASTIC_DRAWS, type ProbeRun } from '../graph/ledger';
 import { paintableSites, parseSiteId } from '../graph/sites';
 import type { Policy, PolicyOptions, RecipeName, SiteId } from '../graph/policy';
 import type { Failed, NoiseFloor, Persistence, SiteResult } from '../graph/probe-record';
@@ -16,7 +16,7 @@ import { floorOf, floorOfPasses } from '../graph/noise-floor';
 import { floorFlips, poolFloor } from './floor';
 import { lowSites, policyLowering, withPlanLocalError, type Isolated } from './low-sites';
 import { assertFinite, measureRun, pool, type RunMeasure } from './metrics';
-import { persistentShift, STOCHASTIC_DRAWS, whyNotOverBatches, whyNotOverDraws } from './persistence';
+import { persistentShift, whyNotOverBatches, whyNotOverDraws } from './persistence';
 
 export type Tokens = readonly (readonly number[])[];
 
@@ -49,14 +49,14 @@ export class Probe {
   #floor: NoiseFloor | null = null;
 
   /**
-   * use: what the session was made for (session-use.ts). Where it keeps fewer reference runs resident than there are
+   * run: what the session was made for (session-use.ts). Where it keeps fewer reference runs resident than there are
    * batches, references are run again, same bits.
    */
-  constructor(session: Session, batches: readonly Tokens[], use: Pick<SessionUse, 'batches' | 'shiftSets'>, checkpoint: Checkpoint = () => undefined) {
+  constructor(session: Session, batches: readonly Tokens[], run: Pick<ProbeRun, 'batches' | 'shiftSets'>, checkpoint: Checkpoint = () => undefined) {
     this.#session = session;
     this.#batches = batches;
-    this.#places = use.batches ?? 1;
-    this.#shiftSets = use.shiftSets ?? 0;
+    this.#places = run.batches;
+    this.#shiftSets = run.shiftSets ?? 0;
     this.#checkpoint = checkpoint;
   }
 

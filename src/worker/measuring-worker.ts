@@ -10,12 +10,13 @@ import type { DataSpec, DeviceReport, JointRequest, ModelSource, OpenedData, Ope
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
 import { shaderHash } from '../gpu/shaders';
+import { probeRun } from '../graph/ledger';
 import { OUT_SCHEME } from '../graph/policy';
 import type { JointResult, Provenance } from '../graph/probe-record';
 import { recipeOptions } from '../graph/recipes';
 import { validatePolicy } from '../graph/validate';
 import { Probe } from '../probe/probe';
-import { probeSessionUse, type Measuring } from '../probe/session-use';
+import { sessionUse, type Measuring } from '../probe/session-use';
 import { findDevice } from './device';
 import { openData, openModel, type Data, type Model } from './open';
 import { CANCELLED, RunControl } from './run-control';
@@ -220,7 +221,8 @@ export class MeasuringWorker implements WorkerApi {
       throw new BendscopeError(error.name, error.message, error.hint);
     }
     const data = await this.#dataOf(spec);
-    const use = probeSessionUse(model.graph, spec, spec.batches, measuring);
+    const run = probeRun(model.graph, spec, spec.batches, measuring);
+    const use = sessionUse(run);
     const sessionKey = canonicalJson({ model: model.sha256, data: data.sha256, use });
     if (this.#session?.key !== sessionKey) {
       this.#closeSession();
@@ -236,7 +238,7 @@ export class MeasuringWorker implements WorkerApi {
       ...identity, modelName: model.name, dataName: data.name,
       seed: spec.seed, batches: spec.batches, sequences: spec.sequences, tokens: spec.tokens, startedAt: new Date().toISOString(),
     };
-    const probe = new StoredProbe(new Probe(session, data.batches, use, control.checkpoint), store, key, measuring.recipe, measuring.options);
+    const probe = new StoredProbe(new Probe(session, data.batches, run, control.checkpoint), store, key, measuring.recipe, measuring.options);
     return { probe, session, store, provenance };
   }
 
