@@ -15,7 +15,7 @@ struct Params {
   per_word: u32, row_words: u32,                 // codes a word, words of a row of codes
   block_rows: u32, block_cols: u32,
   factors_first: u32, factors_stride: u32,       // of row 0, and words between rows of blocks
-  calls: u32,                  // ceil(length / 16): Philox calls of a row
+  calls: u32, first_call: u32,                   // Philox calls of a row of the tensor, and number of the first one here
   step: u32, draw: u32, seed: u32, stream: u32,  // Philox counter and key
   first_id: u32,               // lib/index: where a cut dispatch begins
 }
@@ -43,10 +43,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let width = 32u / params.per_word;
   let advance = select(1u, params.source_stride, transposed);
   var at = select(r * params.source_stride + first, first * params.source_stride + r, transposed);
-  // Element l of row r takes byte l & 15 of call r * calls + l / 16, little end first.
+  // Element l of row r takes byte l & 15 of call r * calls + l / 16, little end first (formats.md 2.8).
   var random = vec4<u32>(0u);
   if (STOCHASTIC == 1u) {
-    random = philox4x32(vec4<u32>(r * params.calls + (first >> 4u), params.step, params.draw, 0u), vec2<u32>(params.seed, params.stream));
+    random = philox4x32(vec4<u32>(params.first_call + r * params.calls + (first >> 4u), params.step, params.draw, 0u), vec2<u32>(params.seed, params.stream));
   }
   var word = 0u;
   for (var i = 0u; i < count; i += 1u) {

@@ -16,7 +16,8 @@ export class NamedBuffers {
   constructor(gpu: Gpu, content: Readonly<Record<string, ArrayBufferView | number>>) {
     this.#gpu = gpu;
     this.#executor = new Executor(gpu);
-    for (const [name, given] of Object.entries({ nothing: 16, ...content })) {
+    const all: Readonly<Record<string, ArrayBufferView | number>> = { nothing: 16, ...content };
+    for (const [name, given] of Object.entries(all)) {
       this.#buffers.set(name, gpu.createBuffer(name, typeof given === 'number' ? given : given.byteLength));
       if (typeof given !== 'number') this.write(name, given);
     }

@@ -35,6 +35,15 @@ export interface Places {
   readonly multipliers: Binding;
 }
 
+/** Address of random bytes; of a piece of a tensor also the tensor's columns and where in it the piece begins, at whole blocks. */
+export interface RandomPlace extends RandomKey {
+  readonly tensorCols?: number;
+  readonly row?: number;
+  readonly col?: number;
+}
+/** Elements one Philox call serves. */
+const CALL_ELEMENTS = 16;
+
 /** `operand`: what a GEMM multiplies, FP32 (formats.md 1.6); `f32`: the whole decode; `bf16`: the same rounded, packed x2. */
 export type DecodeMode = 'operand' | 'f32' | 'bf16';
 const MODE_CODE: Record<DecodeMode, number> = { operand: 0, f32: 1, bf16: 2 };
@@ -91,7 +100,7 @@ export function tensorScaleDispatch(format: OperandFormat, record: Binding): Dis
 }
 
 /** Block scales and codes of a source whose record is complete. random: stochastic rounding instead of nearest even; E2M1 only. */
-export function codeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomKey): (Dispatch | Clear)[] {
+export function codeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomPlace): (Dispatch | Clear)[] {
   assert(!random || format.element === 'E2M1', `quantize: expected E2M1 for stochastic rounding, got ${format.element}`);
   const { rows, length, transposed, sourceFormat } = source;
   const layout = layoutOf(format, rows, length);
@@ -99,12 +108,13 @@ export function codeCommands(source: Source, format: OperandFormat, places: Plac
   const read = [rows, length, stride(source.cols), sourceFormat === 'bf16' ? 1 : 0, transposed ? 1 : 0];
   const [blockRows, blockCols] = layout.blocks > 0 ? format.block : [ENDLESS, ENDLESS];
   const factorStride = layout.scalesPerWord * layout.scaleRowWords;
-  const { step, draw, seed, stream } = random ?? { step: 0, draw: 0, seed: 0, stream: 0 };
+  const { step = 0, draw = 0, seed = 0, stream = 0, tensorCols = length, row = 0, col = 0 }: Partial<RandomPlace> = random ?? {};
+  const calls = Math.ceil(tensorCols / CALL_ELEMENTS);
   const codes: Dispatch = {
     kernel: 'quantize', constants: { STOCHASTIC: random ? 1 : 0 },
     params: [
       ...read, elementWord(format.element), layout.perWord, layout.rowWords, blockRows, blockCols, layout.blocks > 0 ? 0 : ENCODE_WORD, factorStride,
-      Math.ceil(length / 16), step, draw, seed, stream,
+      calls, (row * calls + col / CALL_ELEMENTS) >>> 0, step, draw, seed, stream,
     ],
     bindings: [source.data, layout.blocks > 0 ? places.multipliers : places.record, places.codes],
     invocations: rows * layout.rowWords, flops: (COST.quantize + (random ? COST.random : 0)) * elements,
