@@ -1,7 +1,7 @@
 /** Opening: how soon the heatmap stands, what reaches the console and the network, and axe-core in every state of the page. */
-import { expect, test, type Page } from '@playwright/test';
+import { expect, test } from '@playwright/test';
 import axe from 'axe-core';
-import { cell, cells, chooseModel, chosenFile, deviceChip, nanoFile, openNano, openPage, waitForGpu, watchErrors } from './workbench-page';
+import { cell, cells, chooseModel, chosenFile, deviceChip, nanoFile, openNano, openPage, scan, waitForGpu, watchErrors } from './workbench-page';
 
 const BUDGET_MS = 1500;
 
@@ -58,13 +58,6 @@ test('nothing in the console, nothing asked of another host', async ({ page, bas
   expect(foreign).toEqual([]);
 });
 
-async function scan(page: Page, where: string): Promise<void> {
-  const found = await page.evaluate(() => (window as unknown as { readonly axe: typeof axe }).axe.run());
-  expect(found.violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`)).toEqual([]);
-  // A scan that looked at nothing would find nothing.
-  expect(found.passes.length).toBeGreaterThan(20);
-}
-
 test('axe-core finds nothing, light and dark, wide and narrow, every panel and dialog', async ({ page }) => {
   await openPage(page);
   await waitForGpu(page);
@@ -105,7 +98,7 @@ test('axe-core finds nothing, light and dark, wide and narrow, every panel and d
         });
       }
     }
-    for (const tab of ['Local error × bending', 'Baselines', 'Log', 'Frontier']) {
+    for (const tab of ['Local error × bending', 'Compare recipes', 'Baselines', 'Memory', 'Log', 'Frontier']) {
       await test.step(`${colorScheme}, dock ${tab}`, async () => {
         await page.getByRole('tab', { name: tab }).click();
         await scan(page, `${colorScheme}, dock ${tab}`);

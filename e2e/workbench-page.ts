@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Locator, type Page } from '@playwright/test';
+import type axe from 'axe-core';
 
 const MODELS = join(import.meta.dirname, '..', 'public', 'models');
 /** The start-up check runs every kernel on the processor here, and other work may slow it down. */
@@ -42,7 +43,8 @@ export async function openPage(page: Page, address = '/?software=1'): Promise<vo
   await expect(cells(page).first()).toBeVisible();
 }
 
-export const grid = (page: Page): Locator => page.getByRole('grid', { name: 'Bending by op group, pass and layer' });
+export const grid = (page: Page): Locator => page.getByRole('grid', { name: /^Bending by op group/ });
+export const recipe = (page: Page, name: string): Locator => page.getByRole('radiogroup', { name: 'Recipe' }).getByRole('radio', { name, exact: true });
 /** Paintable cells only: the fixed row of the head is a cell of another kind. */
 export const cells = (page: Page): Locator => grid(page).getByRole('gridcell', { name: /precision/ });
 /** One cell by its spoken place: `cell(page, 1, 'MLP down projection', 'forward pass')`. */
@@ -50,9 +52,9 @@ export const cell = (page: Page, layer: number, op: string, pass: string): Locat
 export const status = (page: Page): Locator => page.getByRole('contentinfo', { name: 'Status' });
 export const plan = (page: Page): Locator => page.getByRole('region', { name: 'Plan', exact: true });
 export const deviceChip = (page: Page, name: RegExp): Locator => page.getByRole('banner').getByRole('button', { name });
-export const budget = (page: Page): Locator => page.getByRole('slider', { name: 'Spend at most: share of GEMM work in BF16' });
+export const budget = (page: Page, of = 'GEMM work'): Locator => page.getByRole('slider', { name: `Spend at most: share of ${of} in BF16` });
 export const verify = (page: Page): Locator => page.getByRole('button', { name: 'Verify jointly', exact: true });
-export const runButton = (page: Page): Locator => page.getByRole('button', { name: /^(Run on this GPU|Run again on this GPU|Continue: \d+ cells left)$/ });
+export const runButton = (page: Page): Locator => page.getByRole('button', { name: /^(Run on this GPU|Run again on this GPU|Continue: \d+ cells? left)$/ });
 
 export async function waitForGpu(page: Page): Promise<void> {
   await expect(deviceChip(page, /GPU checked/)).toBeVisible({ timeout: CHECK_TIMEOUT });
@@ -108,6 +110,14 @@ export async function exported(page: Page, row: 'allocation.json' | 'Probe as JS
   const download = page.waitForEvent('download');
   await page.getByRole('listitem').getByRole('button', { name: row }).click();
   return JSON.parse(readFileSync(await (await download).path(), 'utf8')) as Readonly<Record<string, unknown>>;
+}
+
+/** axe-core, put into the page before, finds nothing. */
+export async function scan(page: Page, where: string): Promise<void> {
+  const found = await page.evaluate(() => (window as unknown as { readonly axe: typeof axe }).axe.run());
+  expect(found.violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes.map((node) => node.target.join(' ')).join(', ')}`)).toEqual([]);
+  // A scan that looked at nothing would find nothing.
+  expect(found.passes.length).toBeGreaterThan(20);
 }
 
 /** Everything the status bar said since it was asked to listen, each change once. */

@@ -3,8 +3,8 @@
  * are left out. A shared plan (allocate/share-link) is another kind of fragment; once opened it gives way to this one.
  */
 import type { PolicyOptions, RecipeName } from '../graph/policy';
-import { findRecipe, RECIPE_PRESETS } from '../graph/recipes';
-import { LAYERS, type Layer } from '../state';
+import { findRecipe } from '../graph/recipes';
+import { LAYERS, recipeId, type Layer } from '../state';
 import type { Workbench } from '../ui/workbench';
 
 interface Looked {
@@ -13,14 +13,9 @@ interface Looked {
   readonly layer: Layer | null;
 }
 
-/** A recipe by its name or, where its switches are a preset's, by the preset's. */
-function nameOf(recipe: RecipeName, options: PolicyOptions): string {
-  return Object.entries(RECIPE_PRESETS).find(([, preset]) => preset.recipe === recipe && JSON.stringify(preset.options) === JSON.stringify(options))?.[0] ?? recipe;
-}
-
 /** The fragment, `#` included, or '' for what the page opens with. */
 export function addressOf(recipe: RecipeName, options: PolicyOptions, layer: Layer): string {
-  const name = nameOf(recipe, options);
+  const name = recipeId(recipe, options);
   const values = new URLSearchParams({ ...(name === 'nvfp4' ? {} : { recipe: name }), ...(layer === 'isolated' ? {} : { fill: layer }) }).toString();
   return values === '' ? '' : `#${values}`;
 }

@@ -50,17 +50,17 @@ export function commit(store: DocumentStore, change: Partial<DocumentContent>, l
 
 /**
  * The document with another recipe or other switches. The recipe that is left keeps its plan and switches; one that was
- * left before gets them back, unless `options` are given. `fresh` is the plan of a recipe that was never looked at.
+ * left before gets its plan back. `fresh` is the plan of a recipe that was never looked at.
  */
-export function withRecipe(state: DocumentState, recipe: RecipeName, options: PolicyOptions | null, fresh: (from: Plan) => Plan): DocumentContent {
+export function withRecipe(state: DocumentState, recipe: RecipeName, options: PolicyOptions, fresh: (from: Plan) => Plan): DocumentContent {
   const { plan, left } = state;
-  const known = recipe === state.recipe ? (plan === null ? undefined : { plan, options: state.options }) : left[recipe];
-  const next = recipeOptions(recipe, options ?? known?.options ?? {});
+  const known = recipe === state.recipe ? plan : left[recipe]?.plan;
+  const next = recipeOptions(recipe, options);
   const isSameOptions = recipe === state.recipe && JSON.stringify(next) === JSON.stringify(state.options);
   return {
     recipe,
     options: isSameOptions ? state.options : next,
-    plan: known?.plan ?? (plan === null ? null : fresh(plan)),
+    plan: known ?? (plan === null ? null : fresh(plan)),
     left: recipe === state.recipe || plan === null ? left : { ...left, [state.recipe]: { plan, options: state.options } },
   };
 }

@@ -10,7 +10,7 @@ import type { ActionContext } from './context';
 import { commit, withRecipe } from './document';
 import { notify } from './facts';
 import { frontierOf, freshPlan, sitesOf } from './selectors';
-import { formatName, plural, recipeName } from './words';
+import { formatName, plural, recipeId, recipeName } from './words';
 
 export function createPlanActions({ document, facts, view, shown }: ActionContext) {
   const planInHand = (): Plan | null => document.getState().plan;
@@ -37,14 +37,15 @@ export function createPlanActions({ document, facts, view, shown }: ActionContex
   return {
     setFormats,
     /**
-     * Another recipe, or other switches of it (null: those it had). Its own plan comes back; a recipe looked at for the
-     * first time takes over which cells are BF16, if it has the same cells.
+     * Another recipe, or other switches of it (null: those it had; a preset's are not its own). Its own plan comes back; a
+     * recipe looked at for the first time takes over which cells are BF16, if it has the same cells.
      */
     setRecipe(recipe: RecipeName, options: PolicyOptions | null = null): void {
       const { graph } = facts.getState();
       if (!graph) return;
       const state = document.getState();
-      const next = withRecipe(state, recipe, options, (from) => freshPlan(graph, recipe, RECIPES[recipe].kind === RECIPES[state.recipe].kind ? from : null));
+      const had = (recipe === state.recipe ? state.options : state.left[recipe]?.options) ?? {};
+      const next = withRecipe(state, recipe, options ?? (recipeId(recipe, had) === recipe ? had : {}), (from) => freshPlan(graph, recipe, RECIPES[recipe].kind === RECIPES[state.recipe].kind ? from : null));
       withCells(() => commit(document, next, recipe === state.recipe ? 'change switches' : `choose ${recipeName(recipe, next.options)}`));
     },
     /** Sets the format of selected cells, or of one. */

@@ -3,7 +3,7 @@
  * another's cells even under a running measurement, and a reload brings all of it back.
  */
 import { describe, expect, it } from 'vitest';
-import { keepDocument, memoryOf, planMemoryOf, recipeName, resultsKey, resultsUnder, restoreDocument, createDocumentStore, totalsOf, undoLabel } from '.';
+import { keepDocument, memoryOf, planMemoryOf, recipeId, recipeName, resultsKey, resultsUnder, restoreDocument, createDocumentStore, totalsOf, undoLabel } from '.';
 import { ALL_OUTS, ALL_SITES, createPage, createRunningPage, floor, GRAPH, LEDGER, measured, memoryStorage, MODEL, provenance, RECORD, SITES } from './page-fixture';
 
 const STARTED = { kind: 'started', provenance: provenance('here'), allocated: LEDGER, resumedSites: 0 } as const;
@@ -50,6 +50,19 @@ describe('choosing a recipe', () => {
     expect(document.getState().options).toEqual({ sr: true, seed: 7 });
     expect(recipeName('nvfp4', document.getState().options)).toBe('NVFP4 (Stochastic rounding, seed 7)');
     expect(steps()).toBe(1);
+  });
+
+  it('by its own name never means the switches of its preset', () => {
+    const { actions, document } = createPage();
+    const te = { rht: true, sr: true };
+    actions.setRecipe('nvfp4', te);
+    expect(recipeId('nvfp4', document.getState().options)).toBe('nvfp4-te');
+    actions.setRecipe('nvfp4');
+    expect(document.getState().options).toEqual({});
+    actions.setRecipe('nvfp4', te);
+    actions.setRecipe('mxfp8');
+    actions.setRecipe('nvfp4');
+    expect(document.getState().options).toEqual({});
   });
 
   it('lets go of cells that the other kind of recipe has not', () => {

@@ -1,7 +1,7 @@
 /** Words that labels, notices and panels share, so that a format, a recipe and a count read the same everywhere. */
 import { COST_NAMES } from '../allocate/cost';
 import type { PolicyOptions, RecipeName, SiteFormat } from '../graph/policy';
-import { RECIPES, SWITCHES, type OptionName } from '../graph/recipes';
+import { RECIPE_PRESETS, recipeOptions, RECIPES, SWITCHES, type OptionName } from '../graph/recipes';
 
 export const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
@@ -30,6 +30,12 @@ function switchName(name: OptionName, options: PolicyOptions): string {
 /** The switches that are on, as given by recipeOptions: "Hadamard, Stochastic rounding"; '' when all are at their default. */
 export function switchWords(options: PolicyOptions): string {
   return (Object.keys(options) as OptionName[]).map((name) => switchName(name, options)).join(', ');
+}
+
+/** The name of the preset whose switches these are, else the recipe's own. */
+export function recipeId(recipe: RecipeName, options: PolicyOptions): string {
+  const text = (some: PolicyOptions): string => JSON.stringify(recipeOptions(recipe, some));
+  return Object.entries(RECIPE_PRESETS).find(([, preset]) => preset.recipe === recipe && text(preset.options) === text(options))?.[0] ?? recipe;
 }
 
 /** "NVFP4", "NVFP4 (Hadamard, Stochastic rounding)". */

@@ -93,13 +93,15 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
       {model.rows.map((row, r) => {
         const first = r === 0 || model.rows[r - 1]?.group !== row.group;
         const top = layout.rowY[r] ?? 0;
+        const isFree = row.sites.every((site) => free.has(site.id));
+        const part = `${row.passLabel.long}${isFree ? ', free' : ''}`;
         return (
           <div key={`${row.group}:${row.pass}`} role="row" aria-rowindex={r + 2} className="grid-row">
             <div role="rowheader" aria-colindex={1} className="grid-head grid-head-row" style={{ left: 0, top, width: layout.labelWidth - 8, height: layout.cellHeight }}>
-              <button type="button" {...at(r, -1)} aria-label={`${row.groupLabel.short} ${row.passLabel.long}, ${row.groupLabel.long}: select the row`} title={`${row.groupLabel.long}, ${row.passLabel.long}${row.sites.every((site) => free.has(site.id)) ? ': the backward pass does not keep it, so BF16 costs nothing' : ''}`} onFocus={headerFocus(r, -1)}
+              <button type="button" {...at(r, -1)} aria-label={`${row.groupLabel.short} ${part}, ${row.groupLabel.long}: select the row`} title={`${row.groupLabel.long}, ${row.passLabel.long}${isFree ? ': the backward pass does not keep it, so BF16 costs nothing' : ''}`} onFocus={headerFocus(r, -1)}
                 onClick={() => select(row.sites.map((site) => site.id))}>
                 <span className="grid-group">{first ? row.groupLabel.short : ''}</span>{' '}
-                <span className="grid-pass">{row.passLabel.long}{row.sites.every((site) => free.has(site.id)) ? ', free' : ''}</span>
+                <span className="grid-pass">{part}</span>
               </button>
             </div>
             {row.sites.map((site, c) => (

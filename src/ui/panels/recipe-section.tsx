@@ -4,8 +4,8 @@
  */
 import { useId, useState } from 'react';
 import type { PolicyOptions, RecipeName } from '../../graph/policy';
-import { RECIPE_PRESETS, RECIPES, recipeOptions, SWITCHES, type OptionName } from '../../graph/recipes';
-import { outScalingName } from '../../state';
+import { RECIPE_PRESETS, RECIPES, SWITCHES, type OptionName } from '../../graph/recipes';
+import { outScalingName, recipeId } from '../../state';
 import { useActions, useFacts } from '../workbench';
 import './setup.css';
 
@@ -24,25 +24,13 @@ const CHOICES: readonly Choice[] = Object.values(RECIPES).flatMap(({ name: recip
   ...Object.entries(RECIPE_PRESETS).filter(([, preset]) => preset.recipe === recipe).map(([id, { label, sentence, options }]) => ({ id, label, sentence, recipe, options })),
 ]);
 
-const isSame = (recipe: RecipeName, a: PolicyOptions, b: PolicyOptions): boolean => JSON.stringify(recipeOptions(recipe, a)) === JSON.stringify(recipeOptions(recipe, b));
-
-/** The preset whose switches these are, else the recipe itself. */
-function chosenId(recipe: RecipeName, options: PolicyOptions): string {
-  return CHOICES.find((choice) => choice.recipe === recipe && choice.options !== null && isSame(recipe, choice.options, options))?.id ?? recipe;
-}
-
 export function RecipeSection() {
   const recipe = useFacts((f) => f.recipe);
   const options = useFacts((f) => f.options);
   const actions = useActions();
   const [explained, setExplained] = useState(false);
   const group = useId();
-  const chosen = chosenId(recipe, options);
-  const choose = (choice: Choice): void => {
-    // From a preset to its own recipe: without the preset's switches.
-    const leavesPreset = choice.recipe === recipe && choice.options === null && chosen !== choice.id;
-    actions.setRecipe(choice.recipe, leavesPreset ? {} : choice.options);
-  };
+  const chosen = recipeId(recipe, options);
   return (
     <section className="rail-section" aria-labelledby={`${group}-heading`}>
       <div className="heading-row">
@@ -53,7 +41,7 @@ export function RecipeSection() {
         {CHOICES.map((choice) => (
           <div key={choice.id} className="recipe">
             <label className="check" title={choice.sentence}>
-              <input type="radio" name={group} checked={choice.id === chosen} aria-describedby={`${group}-${choice.id}`} onChange={() => choose(choice)} />
+              <input type="radio" name={group} checked={choice.id === chosen} aria-describedby={`${group}-${choice.id}`} onChange={() => actions.setRecipe(choice.recipe, choice.options)} />
               {choice.label}
             </label>
             <p id={`${group}-${choice.id}`} className="muted small" hidden={!explained && choice.id !== chosen}>{choice.sentence}</p>
