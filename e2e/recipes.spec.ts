@@ -59,7 +59,7 @@ test('recipes by keyboard: each has its own cells, marks and switches, and one s
     const totals = await pairsOf(plan(page));
     expect(totals['Sites BF16 / FP8']).toBe('2 / 61');
     expect(figure(totals['HP activation cache'])).toBeGreaterThan(0);
-    expect(totals['A token']).toMatch(/^[\d.]+ KiB, 0\.\d\d × fixed policy$/);
+    expect(totals['A token']).toMatch(/^[\d.]+ KiB, 0\.\d\d × fixed$/);
   });
 
   await test.step('there and back', async () => {
@@ -96,7 +96,7 @@ test('small multiples: one scale and cursor, a press puts one into the grid, wha
   for (const box of await page.getByRole('group', { name: 'Small grids' }).getByRole('img').all()) await expect(box).toBeInViewport({ ratio: 1 });
 
   await cell(page, 0, 'MLP down projection', 'forward pass').hover();
-  await expect(small(page, 'NVFP4')).toContainText(/L0 down fp [\d.]+ deg/);
+  await expect(small(page, 'NVFP4')).toContainText(/this cell [\d.]+ deg/);
   await small(page, 'FP8 op groups').getByRole('img').click();
   await expect(cells(page)).toHaveCount(63);
   await expect(recipe(page, 'FP8 op groups')).toBeChecked();

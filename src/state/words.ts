@@ -38,8 +38,14 @@ export function recipeId(recipe: RecipeName, options: PolicyOptions): string {
   return Object.entries(RECIPE_PRESETS).find(([, preset]) => preset.recipe === recipe && text(preset.options) === text(options))?.[0] ?? recipe;
 }
 
-/** "NVFP4", "NVFP4 (Hadamard, Stochastic rounding)". */
+/** The name of the preset or of the recipe: "NVFP4, TE defaults", "NVFP4". */
+export function recipeLabel(recipe: RecipeName, options: PolicyOptions): string {
+  const id = recipeId(recipe, options);
+  return Object.entries(RECIPE_PRESETS).find(([name]) => name === id)?.[1].label ?? RECIPES[recipe].label;
+}
+
+/** "NVFP4", "NVFP4, TE defaults", "NVFP4 (1D weights)". */
 export function recipeName(recipe: RecipeName, options: PolicyOptions): string {
-  const words = switchWords(options);
-  return words === '' ? RECIPES[recipe].label : `${RECIPES[recipe].label} (${words})`;
+  const words = recipeId(recipe, options) === recipe ? switchWords(recipeOptions(recipe, options)) : '';
+  return words === '' ? recipeLabel(recipe, options) : `${RECIPES[recipe].label} (${words})`;
 }

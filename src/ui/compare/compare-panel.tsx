@@ -4,8 +4,7 @@
  */
 import { useMemo, useState } from 'react';
 import { formatDegrees, significant } from '../../base/units';
-import { RECIPES } from '../../graph/recipes';
-import { allLowOf, baselinesOf, comparedOf, layerOf, LAYER_WORDS, recipeName, switchWords, totalsOf, type Compared } from '../../state';
+import { allLowOf, baselinesOf, comparedOf, layerOf, LAYER_WORDS, recipeLabel, recipeName, switchWords, totalsOf, type Compared } from '../../state';
 import { CopyTable } from '../budget/copy-table';
 import { useBox } from '../charts/use-box';
 import { gridModel } from '../grid/grid-model';
@@ -16,7 +15,7 @@ import './compare.css';
 
 /** Room of the words above and below a small grid, px. */
 const WORDS_HEIGHT = 60;
-const GAP = 14;
+const GAP = 12;
 
 /** The joint angle of everything low: measured, else predicted, else null. */
 function allLowWords(compared: Compared): { readonly text: string; readonly title: string } | null {
@@ -44,7 +43,7 @@ export function ComparePanel() {
     actions.setRecipe(compared.recipe, compared.options);
     view.setState({ layer: compared.layer });
   };
-  const width = Math.max(86, Math.min(170, Math.floor((box.width + GAP) / all.length) - GAP));
+  const width = Math.max(92, Math.min(170, Math.floor((box.width + GAP) / all.length) - GAP));
   return (
     <section className="compare" aria-label="Recipes compared">
       <p className="compare-top">
@@ -81,7 +80,6 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   const count = measuredCells(compared).length;
   const cell = hovered === null ? null : (cells.get(hovered)?.angleDeg ?? null);
   const low = allLowWords(compared);
-  const name = RECIPES[recipe].label;
   const measure = (): void => {
     pick();
     void actions.runProbe();
@@ -89,14 +87,14 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   return (
     <figure className="multiple" style={{ width }} data-current={isCurrent}>
       <figcaption>
-        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.layer === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{name}</button>
+        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.layer === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
         <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
       </figcaption>
-      <SmallGrid compared={compared} model={model} width={width} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
+      <SmallGrid compared={compared} model={model} width={width - 6} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
       {count === 0 ? (
         <p className="multiple-foot muted">not measured{canRun ? <>, <button type="button" className="link" aria-label={`Measure ${recipeName(recipe, options)}`} onClick={measure}>measure</button></> : null}</p>
       ) : cell !== null && hovered !== null ? (
-        <p className="multiple-foot">{siteShort(graph, hovered)} <b>{formatDegrees(cell)}</b></p>
+        <p className="multiple-foot" title={siteShort(graph, hovered)}>this cell <b>{formatDegrees(cell)}</b></p>
       ) : (
         <p className="multiple-foot" title={low?.title}>{count < cells.size ? `${count} of ${cells.size} cells` : (low?.text ?? `${count} cells`)}</p>
       )}
@@ -119,7 +117,7 @@ function ComparedTable({ all }: { readonly all: readonly Compared[] }) {
         const angles = measuredCells(compared);
         const { recipe, options, layer } = compared;
         return [
-          RECIPES[recipe].label, switchWords(options) || 'none', LAYER_WORDS[layer].name, `${angles.length} of ${layerOf(compared, layer).size}`,
+          recipeLabel(recipe, options), switchWords(options) || 'none', LAYER_WORDS[layer].name, `${angles.length} of ${layerOf(compared, layer).size}`,
           angles.length === 0 ? '' : significant(median(angles)), angles.length === 0 ? '' : significant(Math.max(...angles)), allLowWords(compared)?.text.replace('all low ', '') ?? 'not measured',
         ];
       })}

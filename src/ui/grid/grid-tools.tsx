@@ -68,14 +68,16 @@ function Legend() {
   const range = useView((v) => v.range);
   const current = useView((v) => v.hovered ?? v.primary);
   const { floor, recipe } = facts;
+  // The floor is one of the gradient's turn.
+  const hasFloor = layer === 'isolated' || layer === 'leave-one-out';
   const cells = layerOf(facts, layer);
   const angles = useMemo(() => [...cells.values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg])), [cells]);
   const summary = angles.length === 0 ? 'no cell is measured' : `${angles.length} cells, ${significant(Math.min(...angles))} to ${significant(Math.max(...angles))} degrees`;
   return (
-    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: ${LAYER_WORDS[layer].name} (${formatName(recipe)}), ${summary}${floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
+    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: ${LAYER_WORDS[layer].name} (${formatName(recipe)}), ${summary}${hasFloor && floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
       <HeatLegend
         width={LEGEND_WIDTH} anglesDeg={angles} range={range} colourMap={palette}
-        floorForwardDeg={floor?.forwardDeg ?? null} floorBackwardDeg={floor?.backwardDeg ?? null}
+        floorForwardDeg={(hasFloor && floor?.forwardDeg) || null} floorBackwardDeg={(hasFloor && floor?.backwardDeg) || null}
         currentDeg={current === null ? null : (cells.get(current)?.angleDeg ?? null)}
       />
       {(['from', 'to'] as const).map((end) => (

@@ -144,7 +144,7 @@ describe('names and figures', () => {
     const of = (options: { sr?: boolean }) => Object.fromEntries(siteFigures(shownWith({ graph: GRAPH }, { sites: { [id]: { ...measured(1), persistent } } }, 'nvfp4', options), PLAN, id).map((f) => [f.label, f.value]));
     expect(of({ sr: true })).toMatchObject({
       'Bending if NVFP4, clean, one draw': '1.00 deg', 'Persists over batches': 'not known: needs at least 8 batches; this run has 4',
-      'Persists over draws': '0.0123 ± 0.0020 of |g*|, 25 % of the shift (8 draws)', 'All low but this one': 'not measured',
+      'Persists over 8 draws': '1.23 ± 0.20 %, 25 % of the squared shift', 'All low but this one': 'not measured',
     });
     expect(of({})).toHaveProperty(['Bending if NVFP4, clean'], '1.00 deg');
   });

@@ -102,16 +102,18 @@ function persistenceFigures(persistent: Persistence | undefined, isDrawn: boolea
   const overBatches = 'The part of the shift that batches share, over the length of the reference gradient; its jackknife error; its share of the squared shift.';
   if (persistent === undefined) return [{ key: 'batches', label: 'Persists over batches', value: 'not measured', explain: `${overBatches} Tick “What persists” and run.`, quiet: true }];
   return [
-    { key: 'batches', label: 'Persists over batches', value: shiftText(persistent.overBatches, 'batches'), explain: overBatches },
+    persistenceFigure('batches', persistent.overBatches, overBatches),
     ...(isDrawn || !('reason' in persistent.overDraws)
-      ? [{ key: 'draws', label: 'Persists over draws', value: shiftText(persistent.overDraws, 'draws'), explain: 'The part of the shift that repeated stochastic roundings of the first batch share.' }]
+      ? [persistenceFigure('draws', persistent.overDraws, 'The part of the shift that repeated stochastic roundings of the first batch share, over the length of the reference gradient; its jackknife error; its share of the squared shift.')]
       : []),
   ];
 }
 
-function shiftText(shift: Persistence['overBatches'], of: string): string {
-  if ('reason' in shift) return `not known: ${shift.reason}`;
-  return `${significant(shift.relative)} ± ${significant(shift.standardError, 2)} of |g*|, ${formatPercent(Math.max(0, shift.share), 0)} of the shift (${shift.draws} ${of})`;
+/** "1.23 ± 0.20 %, 25 % of the squared shift", or why it is not known. */
+function persistenceFigure(of: 'batches' | 'draws', shift: Persistence['overBatches'], explain: string): Figure {
+  if ('reason' in shift) return { key: of, label: `Persists over ${of}`, value: `not known: ${shift.reason}`, explain };
+  const value = `${significant(100 * shift.relative)} ± ${significant(100 * shift.standardError, 2)} %, ${formatPercent(Math.max(0, shift.share), 0)} of the squared shift`;
+  return { key: of, label: `Persists over ${shift.draws} ${of}`, value, explain };
 }
 
 /** The angle of everything low but this cell, and what goes away with it. */

@@ -49,7 +49,7 @@ export function PlanPanel() {
       {totals ? (
         <dl className="pairs">
           <div><dt>{costWords(facts.recipe).name}</dt><dd>{formatPercent(totals.hpShare)}</dd></div>
-          {totals.relativeToFixed === null ? null : <div title="The fixed policy keeps embedding, head and every norm in BF16"><dt>A token</dt><dd>{formatBytes(totals.hpCost)}, {totals.relativeToFixed.toFixed(2)} × fixed policy</dd></div>}
+          {totals.relativeToFixed === null ? null : <div title="Bytes that the plan keeps in BF16, and over those of the fixed policy, which keeps embedding, head and every norm"><dt>A token</dt><dd>{formatBytes(totals.hpCost)}, {totals.relativeToFixed.toFixed(2)} × fixed</dd></div>}
           <div><dt>Effective bits</dt><dd>{totals.effectiveBits.toFixed(2)}</dd></div>
           <div><dt>Sites BF16 / {formatName(facts.recipe)}</dt><dd>{totals.siteCount.bf16} / {totals.siteCount[facts.recipe]}{locked > 0 ? `, ${locked} locked` : ''}</dd></div>
         </dl>
