@@ -1,30 +1,35 @@
 /**
- * A low pass as the engine runs it (quantize both operands, GEMM on packed codes) against the same codes decoded to FP32
- * and multiplied by the FP32 GEMM: bit-equal, because every q s and every product of two is exact in FP32 and sums run in
- * one order (formats.md 1.5, 1.6). And against the CPU oracle's operands in float64, within the bound of engine.md 4.3.
+ * A low pass of every scheme as the engine runs it (quantize both operands, GEMM on packed codes) against the same codes
+ * decoded to FP32 and multiplied by the FP32 GEMM: bit-equal, because every decoded value and every product of two is exact
+ * in FP32 and sums run in one order (formats.md 1.5, 1.6). And against the CPU oracle's operands in float64, within the
+ * bound of engine.md 4.3.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
+import type { Gpu } from '../gpu/gpu';
 import { openNodeDevice } from '../gpu/node-device';
-import { whole, type Gpu } from '../gpu/gpu';
+import { OUT_SCHEME, type PassScheme, type PolicyOptions } from '../graph/policy';
 import type { Graph, GraphNode, Pass } from '../graph/types';
 import { bitsView } from '../numerics/float-bits';
-import { nvfp4Alpha, nvfp4GemmOperand, quantizeNvfp4 } from '../numerics/nvfp4';
-import { Executor, type ResolvedCommand } from './executor';
-import { gemmDispatch, type Operand } from './gemm';
-import { lowLinear, lowScratch } from './low-linear';
+import { countDifferent } from '../numerics/golden-formats';
+import { rht, rhtLength } from '../numerics/hadamard';
+import { gemmAlpha, gemmOperand, outValues, quantize } from '../numerics/quantize';
+import { operandFormat, type OperandRole } from '../numerics/schemes';
+import { randomBytes, streamOf } from '../numerics/stochastic';
+import { gemmDispatch, natural } from './gemm';
+import { lowLinear, lowScratch, outWeight } from './low-linear';
+import { NamedBuffers } from './named-buffers';
 import { packBf16, padRows } from './parameters';
-import { isClear, stride, type Binding, type Clear, type Dispatch } from './program';
+import { stride } from './program';
+import { dequantizeCommands, hasAlpha } from './quantize-commands';
+import { rowWords } from './quantize-fixture';
 import { Values } from './values';
 
 let gpu: Gpu;
-let executor: Executor;
 beforeAll(async () => {
   gpu = await openNodeDevice();
-  executor = new Executor(gpu);
 });
 afterAll(() => {
-  executor.dispose();
   expect(gpu.liveBuffers).toBe(0);
   gpu.device.destroy();
 });
@@ -51,119 +56,134 @@ function linearGraph(k: number, n: number, weightTransposed: boolean): { graph: 
   return { graph: { model: 'test', layers: 1, width: k, vocabulary: n, maxTokens: 256, nodes, params: [{ name: 'w', shape: weightTransposed ? [n, k] : [k, n] }] }, node };
 }
 
-/** Uploads, runs, reads back and frees. Keys of `bytes` are buffers of zeros. */
-async function execute(contents: Record<string, ArrayBufferView>, bytes: Record<string, number>, commands: readonly (Dispatch | Clear)[], read: readonly string[]): Promise<Uint32Array[]> {
-  const buffers = new Map<string, GPUBuffer>();
+const transpose = (x: Float32Array, rows: number, cols: number): Float32Array => Float32Array.from(x, (_, i) => x[(i % rows) * cols + Math.floor(i / rows)] ?? NaN);
+const pack = (x: Float32Array, cols: number): Uint32Array => packBf16(padRows(x, [x.length / cols, cols]));
+const RANDOM = { step: 3, draw: 1 };
+
+interface Problem { m: number; k: number; n: number; weightTransposed: boolean; scale: number }
+interface Matrix { role: OperandRole; values: Float32Array; rows: number }
+
+async function check(scheme: PassScheme, options: PolicyOptions, pass: Pass, { m, k, n, weightTransposed, scale }: Problem): Promise<void> {
+  const { graph, node } = linearGraph(k, n, weightTransposed);
+  const shape = { sequences: 1, tokens: m };
+  const [x, w, dy, bias] = [bf16Values(m * k, 1, scale), bf16Values(k * n, 2), bf16Values(m * n, 3, pass === 'dgrad' ? scale : 2 ** -9), bf16Values(n, 4)];
+  // Operands [rows, length] with the contracted axis last, as method.md 4 defines them; w is [k, n] here.
+  const [xCol, dyCol]: [Matrix, Matrix] = [{ role: 'x', values: transpose(x, m, k), rows: k }, { role: 'dy', values: transpose(dy, m, n), rows: n }];
+  const operands: Record<Pass, [Matrix, Matrix, number]> = {
+    fprop: [{ role: 'x', values: x, rows: m }, { role: 'w', values: transpose(w, k, n), rows: n }, k],
+    dgrad: [{ role: 'dy', values: dy, rows: m }, { role: 'w', values: w, rows: k }, n],
+    wgrad: weightTransposed ? [dyCol, xCol, m] : [xCol, dyCol, m],
+  };
+  const [a, b, length] = operands[pass];
+  const transformed = options.rht === true && pass === 'wgrad';
+  const depth = transformed ? rhtLength(length) : length;
+  const key = { seed: options.seed ?? 0, stream: streamOf(1, pass === 'wgrad' ? 'col' : 'row'), ...RANDOM };
+  const [qa, qb] = [a, b].map(({ role, values, rows }) => {
+    const random = options.sr && role === 'dy' ? { randomBytes: randomBytes(rows, depth, key) } : {};
+    return quantize(transformed ? rht(values, rows, length) : values, rows, depth, operandFormat(scheme, role, options), random);
+  });
+  if (!qa || !qb) throw new Error('two operands');
+
+  const cStride = stride(b.rows);
+  const output = (name: string) => ({ data: { resource: name }, bf16: false, stride: cStride });
+  const withBias = pass === 'fprop' ? { bias: { resource: 'bias' } } : {};
+  const low = lowLinear(scheme, pass, new Values(graph), node, options, shape, RANDOM);
+  const place = (name: string, what: string) => ({ resource: `low:${name}:${what}` });
+  const decoded = ([['a', qa], ['b', qb]] as const).flatMap(([name, q]) => dequantizeCommands(
+    q.format, q.rows, depth, { record: place(name, 'record'), codes: place(name, 'codes'), scales: place(name, 'scales') }, { resource: `decoded:${name}` }, 'operand'));
+  const buffers = new NamedBuffers(gpu, {
+    ...Object.fromEntries(lowScratch(graph, shape).map(({ key: name, bytes }) => [name, bytes])),
+    'y:x': pack(x, k), 'bf16:w': weightTransposed ? pack(transpose(w, k, n), k) : pack(w, n), 'dx:loss:0': pack(dy, n), bias: padRows(bias, [n]),
+    'decoded:a': 4 * a.rows * stride(depth), 'decoded:b': 4 * b.rows * stride(depth), packed: 4 * a.rows * cStride, plain: 4 * a.rows * cStride,
+  });
   try {
-    for (const [key, content] of Object.entries(contents)) {
-      buffers.set(key, gpu.createBuffer(key, content.byteLength));
-      gpu.write(buffers.get(key) as GPUBuffer, content);
-    }
-    for (const [key, size] of Object.entries(bytes)) buffers.set(key, gpu.createBuffer(key, size));
-    const find = (key: string): GPUBuffer => {
-      const buffer = buffers.get(key);
-      if (!buffer) throw new Error(`no buffer ${key}`);
-      return buffer;
-    };
-    const slice = (b: Binding) => whole(find('resource' in b ? b.resource : b.value));
-    await executor.run(commands.map((c): ResolvedCommand => (isClear(c) ? { clear: find(c.clear) } : { label: c.kernel, dispatch: c, slices: c.bindings.map(slice) })));
-    return await Promise.all(read.map(async (key) => new Uint32Array(await gpu.read(find(key), find(key).size))));
+    await buffers.run([
+      ...low.gemm({ rows: a.rows, cols: b.rows, depth: length, c: output('packed'), ...withBias }),
+      ...decoded,
+      gemmDispatch({
+        layout: 'nt', rows: a.rows, cols: b.rows, depth, a: natural({ resource: 'decoded:a' }, depth, false), b: natural({ resource: 'decoded:b' }, depth, false),
+        c: output('plain'), ...(hasAlpha(qa.format) ? { alpha: { resource: 'low:alpha' } } : {}), ...withBias,
+      }),
+    ]);
+    const [packed, plain, alpha] = await Promise.all([buffers.read('packed', a.rows * cStride), buffers.read('plain', a.rows * cStride), buffers.read('low:alpha', 2)]);
+    expect(countDifferent(packed, plain, false), 'words that differ from the decoded route').toBe(0);
+    expect(alpha[1], 'non-finite operands').toBe(0);
+    expectClose(new Float32Array(packed.buffer), cStride, qa, qb, depth, pass === 'fprop' ? bias : null);
   } finally {
-    for (const buffer of buffers.values()) gpu.destroyBuffer(buffer);
+    buffers.dispose();
   }
 }
 
-const transpose = (x: Float32Array, rows: number, cols: number): Float32Array => Float32Array.from(x, (_, i) => x[(i % rows) * cols + Math.floor(i / rows)] ?? NaN);
-const pack = (x: Float32Array, cols: number): Uint32Array => packBf16(padRows(x, [x.length / cols, cols]));
-
-interface Problem { m: number; k: number; n: number; weightTransposed: boolean; weights1d: boolean; scale: number }
-
-async function check(pass: Pass, { m, k, n, weightTransposed, weights1d, scale }: Problem): Promise<void> {
-  const { graph, node } = linearGraph(k, n, weightTransposed);
-  const shape = { sequences: 1, tokens: m };
-  const [x, w, dy, bias] = [bf16Values(m * k, 1, scale), bf16Values(k * n, 2), bf16Values(m * n, 3, 2 ** -9), bf16Values(n, 4)];
-  const stored = weightTransposed ? transpose(w, k, n) : w;
-  // Operands [rows, length] with the contracted axis last, as method.md 4 defines them; w is [k, n] here.
-  const wideW = transpose(w, k, n);
-  const operands: Record<Pass, [Float32Array, number, Float32Array, number, number]> = {
-    fprop: [x, m, wideW, n, k],
-    dgrad: [dy, m, w, k, n],
-    wgrad: weightTransposed ? [transpose(dy, m, n), n, transpose(x, m, k), k, m] : [transpose(x, m, k), k, transpose(dy, m, n), n, m],
-  };
-  const [a, rows, b, cols, depth] = operands[pass];
-  const tile = pass !== 'wgrad' && !weights1d;
-
-  const cStride = stride(cols);
-  const output = (key: string): { data: Binding; bf16: boolean; stride: number } => ({ data: { resource: key }, bf16: false, stride: cStride });
-  const withBias = pass === 'fprop' ? { bias: { resource: 'bias' } } : {};
-  const low = lowLinear('nvfp4', pass, new Values(graph), node, { weights1d }, shape).gemm({ rows, cols, depth, c: output('packed'), ...withBias });
-  const quads = stride(depth) / 4;
-  const groups = Math.ceil(depth / 64);
-  const decode = (name: 'a' | 'b', count: number, tiled: boolean): Dispatch => ({
-    kernel: 'dequantize_nvfp4', constants: { TILE: tiled ? 1 : 0, MODE: 0 }, params: [count, depth, quads, groups],
-    bindings: [...['codes', 'scales', 'tensor'].map((what) => ({ resource: `low:${name}:${what}` })), { resource: `decoded:${name}` }], invocations: count * quads, flops: 1,
-  });
-  const floats = (name: string): Operand => ({ data: { resource: `decoded:${name}` }, format: 'f32', stride: 4 * quads });
-  const commands = [
-    ...low, decode('a', rows, false), decode('b', cols, tile),
-    gemmDispatch({ layout: 'nt', rows, cols, depth, a: floats('a'), b: floats('b'), c: output('decoded'), alpha: { resource: 'low:alpha' }, ...withBias }),
-  ];
-  const contents = { 'y:x': pack(x, k), 'bf16:w': pack(stored, weightTransposed ? k : n), 'dx:loss:0': pack(dy, n), bias: padRows(bias, [n]), nothing: new Uint32Array(4) };
-  const bytes = {
-    ...Object.fromEntries(lowScratch(graph, shape).map(({ key, bytes: size }) => [key, size])),
-    'decoded:a': rows * quads * 16, 'decoded:b': cols * quads * 16, packed: rows * cStride * 4, decoded: rows * cStride * 4,
-  };
-  const [packed, decoded, alphaWords] = await execute(contents, bytes, commands, ['packed', 'decoded', 'low:alpha']);
-  if (!packed || !decoded || !alphaWords) throw new Error('nothing read');
-  let different = 0;
-  packed.forEach((word, i) => {
-    if (word !== decoded[i]) different += 1;
-  });
-  expect(different, `${pass}: words that differ from the decoded route`).toBe(0);
-  expect(alphaWords[1], 'non-finite operands').toBe(0);
-
-  const qa = quantizeNvfp4(a, rows, depth, [1, 16]);
-  const qb = quantizeNvfp4(b, cols, depth, tile ? [16, 16] : [1, 16]);
-  const [va, vb] = [nvfp4GemmOperand(qa), nvfp4GemmOperand(qb)];
-  const alpha = nvfp4Alpha(qa.tensor.amax, qb.tensor.amax);
-  const got = new Float32Array(packed.buffer);
+/** |got - alpha a b^T - bias| within 2 K 2^-24 of the sum's terms, one rounding of the bias; results below the smallest normal become 0. */
+function expectClose(got: Float32Array, cStride: number, qa: ReturnType<typeof quantize>, qb: ReturnType<typeof quantize>, depth: number, bias: Float32Array | null): void {
+  const [va, vb, alpha] = [gemmOperand(qa), gemmOperand(qb), gemmAlpha(qa, qb)];
   let worst = -Infinity;
-  for (let i = 0; i < rows; i++) {
+  for (let i = 0; i < qa.rows; i++) {
     for (let j = 0; j < cStride; j++) {
-      const at = i * cStride + j;
-      if (j >= cols) {
-        expect(packed[at], 'padding').toBe(0);
+      const value = got[i * cStride + j] ?? NaN;
+      if (j >= qb.rows) {
+        expect(value, 'padding').toBe(0);
         continue;
       }
-      let sum = 0;
-      let size = 0;
+      let [sum, size] = [0, 0];
       for (let l = 0; l < depth; l++) {
         const product = (va[i * depth + l] ?? NaN) * (vb[j * depth + l] ?? NaN);
         sum += product;
         size += Math.abs(product);
       }
-      const add = pass === 'fprop' ? (bias[j] ?? NaN) : 0;
-      // 2 K 2^-24 of the sum's terms; one rounding for the bias; results below the smallest normal become 0.
+      const add = bias?.[j] ?? 0;
       const bound = 2 * depth * 2 ** -24 * size * alpha + 2 ** -24 * (Math.abs(add) + Math.abs(sum * alpha + add)) + 2 ** -126;
-      const excess = Math.abs((got[at] ?? NaN) - (sum * alpha + add)) - bound;
+      const excess = Math.abs(value - (sum * alpha + add)) - bound;
       if (!(excess <= worst)) worst = excess;
     }
   }
-  expect(worst, `${pass}: beyond the float64 bound`).toBeLessThanOrEqual(0);
+  expect(worst, 'beyond the float64 bound').toBeLessThanOrEqual(0);
 }
 
+const VARIANTS: [PassScheme, PolicyOptions][] = [
+  ['nvfp4', {}], ['nvfp4', { weights1d: true }], ['nvfp4', { rht: true }], ['nvfp4', { sr: true, seed: 5 }], ['nvfp4', { rht: true, sr: true, seed: 4294967295 }],
+  ['fp8', {}], ['fp8', { pow2: true }], ['fp8-block', {}], ['mxfp8', {}], ['mxfp8', { floor: true, e5m2Grad: true }], ['mxfp4', {}], ['mxfp4', { floor: true }],
+];
 const SHAPES: [number, number, number][] = [
-  [1, 1, 1], [1, 17, 33], [15, 1, 17], [15, 17, 33], [17, 65, 15], [33, 15, 65], [65, 33, 1], [65, 129, 17], [16, 16, 64], [64, 64, 192], [26, 256, 64],
+  [1, 1, 1], [1, 17, 33], [15, 1, 17], [15, 17, 33], [17, 129, 15], [33, 15, 65], [65, 33, 1], [129, 17, 33], [16, 16, 64], [26, 256, 64],
 ];
 
-describe.each(['fprop', 'dgrad', 'wgrad'] as const)('%s', (pass) => {
-  it.each(SHAPES)('x [%i, %i] to %i columns: 16x16 and 1x16 weights, stored either way', async (m, k, n) => {
-    for (const weightTransposed of [false, true]) {
-      for (const weights1d of pass === 'wgrad' ? [false] : [false, true]) await check(pass, { m, k, n, weightTransposed, weights1d, scale: 1 });
-    }
+describe.each(VARIANTS)('%s %o', (scheme, options) => {
+  it.each(['fprop', 'dgrad', 'wgrad'] as const)('%s: odd shapes, weights stored either way', async (pass) => {
+    for (const [i, [m, k, n]] of SHAPES.entries()) await check(scheme, options, pass, { m, k, n, weightTransposed: i % 2 === 1, scale: 1 });
+    await check(scheme, options, pass, { m: 33, k: 129, n: 17, weightTransposed: false, scale: 1 });
+    await check(scheme, options, pass, { m: 33, k: 17, n: 129, weightTransposed: true, scale: 1 });
   });
+  it('an operand that is zero, tiny, huge', async () => {
+    for (const scale of [0, 2 ** -100, 2 ** 100]) for (const pass of ['fprop', 'dgrad', 'wgrad'] as const) await check(scheme, options, pass, { m: 17, k: 33, n: 20, weightTransposed: false, scale });
+  });
+});
 
-  it.each([['all zero', 0], ['tiny', 2 ** -100], ['huge', 2 ** 100]])('x that is %s', async (_what, scale) => {
-    await check(pass, { m: 17, k: 33, n: 20, weightTransposed: false, weights1d: false, scale });
-  });
+it.each([['tensor', [33, 129]], ['block', [150, 131]], ['mx', [17, 65]]] as const)('the weight of a low op group, scaled by %s: BF16 values of the oracle, contracted axis last', async (out, [k, n]) => {
+  const w = bf16Values(k * n, 6);
+  const format = operandFormat(OUT_SCHEME, 'w', { out });
+  for (const weightTransposed of [false, true]) {
+    const { graph, node } = linearGraph(k, n, weightTransposed);
+    for (const [pass, values, rows, length] of [['fprop', transpose(w, k, n), n, k], ['dgrad', w, k, n]] as const) {
+      const weight = outWeight(pass, node, { out });
+      const buffers = new NamedBuffers(gpu, {
+        ...Object.fromEntries(lowScratch(graph, { sequences: 1, tokens: 1 }).map(({ key, bytes }) => [key, bytes])), 'bf16:w': weightTransposed ? pack(transpose(w, k, n), k) : pack(w, n),
+      });
+      await buffers.run(weight.commands);
+      const got = await buffers.read('low:weight', (rows * stride(length)) / 2);
+      buffers.dispose();
+      expect(weight.operand).toEqual({ data: { resource: 'low:weight' }, format: 'bf16', stride: stride(length) });
+      expect(countDifferent(got, rowWords(outValues(quantize(values, rows, length, format)), rows, length, true), false), pass).toBe(0);
+    }
+  }
+});
+
+it('a step is told apart by every switch that changes its bits', () => {
+  const { graph, node } = linearGraph(4, 4, false);
+  const variant = (scheme: PassScheme, options: PolicyOptions, pass: Pass, random = RANDOM): string => lowLinear(scheme, pass, new Values(graph), node, options, { sequences: 1, tokens: 1 }, random).variant;
+  const seen = VARIANTS.map(([scheme, options]) => variant(scheme, options, 'wgrad'));
+  expect(new Set(seen).size).toBe(VARIANTS.length);
+  expect(variant('nvfp4', { sr: true, seed: 5 }, 'dgrad')).toBe('nvfp4 sr seed=5 step=3 draw=1');
+  expect(variant('nvfp4', { sr: true, seed: 5 }, 'dgrad', { step: 4, draw: 1 })).not.toBe(variant('nvfp4', { sr: true, seed: 5 }, 'dgrad'));
+  expect(variant('nvfp4', { floor: true, seed: 5 }, 'wgrad')).toBe('nvfp4');
 });
