@@ -28,6 +28,8 @@ export interface RunState {
   readonly recipe: RecipeName;
   readonly key: ResultsKey;
   readonly measuring: SiteId | null;
+  /** What is done to the sites: each alone low, then, if asked for, each left out of everything low. */
+  readonly part: 'isolated' | 'leave-one-out';
   readonly done: number;
   readonly total: number;
   readonly startedAtMs: number;

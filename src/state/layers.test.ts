@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparedOf, layerCell, layerOf } from '.';
 import type { LayerFacts } from './layers';
-import { createPage, floor, GRAPH, jointOfAngle, measured, RECORD, SITES } from './page-fixture';
+import { createPage, createRunningPage, floor, GRAPH, jointOfAngle, measured, RECORD, settled, SITES } from './page-fixture';
 import { hashOfPlan } from './selectors';
 
 const tan2 = (deg: number): number => Math.tan((deg * Math.PI) / 180) ** 2;
@@ -64,5 +64,31 @@ describe('what is compared', () => {
     expect(layerOf(isolated!, 'isolated').get(A)?.angleDeg).toBe(1);
     expect(layerOf(leftOut!, 'leave-one-out').get(A)?.angleDeg).toBeCloseTo(deg(tan2(9) - tan2(8)), 10);
     expect(entries(page).find(({ recipe }) => recipe === 'mxfp8')).toMatchObject({ plan: null, sites: {}, floor: RECORD.floor });
+  });
+});
+
+describe('leave one out', () => {
+  it('is followed by the joint of everything low, once, if the run came to its end', async () => {
+    const { actions, run, heard, shown, ended } = await createRunningPage({}, { persistent: false, leaveOneOut: true });
+    const runs = (): number => heard.filter((call) => call.startsWith('run')).length;
+    expect(run().request).toMatchObject({ extra: { leaveOneOut: true } });
+    for (const event of [{ kind: 'leave-one-out', site: SITES[0], result: measured(5), done: 1, total: 24 }, { kind: 'finished' }] as const) run().say(event);
+    expect(shown().leaveOneOut).toEqual({ [SITES[0]]: measured(5) });
+    run().end();
+    await settled();
+    const { request } = run();
+    expect('policy' in request && Object.keys(request.policy.passes)).toHaveLength(24);
+    run().say({ kind: 'joint', joint: jointOfAngle('planHash' in request ? request.planHash : '', 6) });
+    run().say({ kind: 'finished' });
+    run().end();
+    await ended;
+    expect(layerOf(shown(), 'leave-one-out').get(SITES[0])?.angleDeg).toBeGreaterThan(3);
+    expect(runs()).toBe(2);
+    const again = actions.runProbe();
+    await settled();
+    run().say({ kind: 'stopped' });
+    run().end();
+    await again;
+    expect(runs()).toBe(3);
   });
 });

@@ -75,6 +75,14 @@ function leftOut({ graph, leaveOneOut, allLow, floor }: LayerFacts, id: SiteId):
   return value(angleDeg, angleDeg < 2 * floorOfSite(graph, id, floor));
 }
 
+/** Why a layer has no cell at all, and what to do about it. */
+export function layerNote(layer: Layer, { sites, leaveOneOut, allLow }: LayerFacts): string {
+  if (layer === 'leave-one-out') return Object.keys(leaveOneOut).length > 0 && allLow === null ? 'Verify All low jointly to see it' : 'Not measured: tick “Leave one out” and run';
+  if (layer !== 'persistent') return 'Not measured: run the probe';
+  const stays = Object.values(sites).flatMap((result) => (result.status === 'measured' && result.persistent ? [result.persistent.overBatches] : []))[0];
+  return stays && 'reason' in stays ? `Not known: ${stays.reason}` : 'Not measured: tick “What persists” and run';
+}
+
 function floorOfSite(graph: Graph | null, id: SiteId, floor: NoiseFloor | null): number {
   const site = graph === null ? undefined : findSite(graph, id);
   return site === undefined || floor === null ? 0 : floorOf(site.pass, floor);

@@ -2,7 +2,7 @@
  * A page without a page, for tests: the real stores and actions over a worker that answers by script. A run stays open
  * until the test ends it, so that a test can say what happens in between and what comes too late.
  */
-import type { DeviceReport, JointRequest, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
+import type { DeviceReport, ExtraMeasures, JointRequest, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
 import type { Ledger } from '../graph/ledger';
 import type { JointResult, Measured, NoiseFloor, ProbeRecord, Provenance } from '../graph/probe-record';
 import { gpt2Graph } from '../models/gpt2';
@@ -96,9 +96,10 @@ export function createPage({ record = RECORD, storage = null, ...overrides }: Pa
 }
 
 /** A page whose device is ready and whose probe runs. */
-export async function createRunningPage(options: Parameters<typeof createPage>[0] = {}) {
+export async function createRunningPage(options: Parameters<typeof createPage>[0] = {}, extra?: ExtraMeasures) {
   const page = createPage(options);
   await page.actions.checkDevice();
+  if (extra) page.actions.setExtra(extra);
   const ended = page.actions.runProbe();
   await settled();
   return { ...page, ended };

@@ -4,13 +4,14 @@
  */
 import { planPolicy, type Plan } from '../allocate/plan';
 import { toPlainError, type BendscopeError } from '../base/errors';
-import type { ExtraMeasures, WorkerApi } from '../bridge/protocol';
+import type { ExtraMeasures, ProbeEvent, WorkerApi } from '../bridge/protocol';
 import { coarseOrder } from '../graph/coarse-order';
 import type { SiteId } from '../graph/policy';
 import type { ActionContext } from './context';
 import { notify, notifyError, type RunState } from './facts';
 import { createRunEvents } from './run-events';
-import { hashOfPlan, sitesOf } from './selectors';
+import { allLowOf, baselinesOf, hashOfPlan, sitesOf } from './selectors';
+import { isSameKey } from './shown';
 import type { WorkerModel } from './worker-model';
 
 export function createRunActions(context: ActionContext, model: WorkerModel) {
@@ -36,21 +37,27 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     runs += 1;
     const runId = `${kind}-${Date.now()}-${runs}`;
     const { recipe, key } = shown();
-    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', recipe, key, measuring: null, done: 0, total, startedAtMs: Date.now() } });
+    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', recipe, key, measuring: null, part: 'isolated', done: 0, total, startedAtMs: Date.now() } });
     return runId;
   };
 
-  /** One run from start to end. `prepare` opens what it needs; `measure` is skipped if the user stopped it before. */
-  const runOnce = async (kind: RunState['kind'], total: number, prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string) => Promise<unknown>): Promise<void> => {
+  type OnEvent = (event: ProbeEvent) => void;
+
+  /** One run from start to end; whether it got there. `prepare` opens what it needs; `measure` is skipped if the user stopped it before. */
+  const runOnce = async (kind: RunState['kind'], total: number, prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string, emit: OnEvent) => Promise<unknown>): Promise<boolean> => {
     const runId = startRun(kind, total);
-    if (runId === null) return;
+    if (runId === null) return false;
+    let isFinished = false;
     try {
       const api = await worker();
       await model.ensure(api);
       await prepare(api);
-      if (!isCurrent(runId)) return;
+      if (!isCurrent(runId)) return false;
       handedOver = runId;
-      await measure(api, runId);
+      await measure(api, runId, (event) => {
+        isFinished ||= event.kind === 'finished';
+        onEvent(event);
+      });
     } catch (thrown) {
       const error = toPlainError(thrown);
       if (error.name === 'E-RUN-05') model.forget();
@@ -59,6 +66,17 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     } finally {
       if (isCurrent(runId)) facts.setState({ run: null });
     }
+    return isFinished;
+  };
+
+  /** Measures a plan as a whole, by default the one in hand. */
+  const verifyJointly = async (target?: Plan): Promise<void> => {
+    const { graph, modelSha256, recipe, options, data } = shown();
+    const plan = target ?? document.getState().plan;
+    const planHash = plan ? hashOfPlan(shown(), plan) : null;
+    if (!graph || !plan || planHash === null) return;
+    const policy = planPolicy(plan.formats, sitesOf(graph, recipe), options);
+    await runOnce('joint', 1, () => Promise.resolve(), (api, runId, emit) => api.verifyJointly({ runId, modelSha256, recipe, policy, planHash, data }, emit));
   };
 
   return {
@@ -85,28 +103,25 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     async runProbe(only?: readonly SiteId[]): Promise<void> {
       const { graph, modelSha256, recipe, options, data, extra } = shown();
       if (!graph) return;
+      const { key } = shown();
       const sites = only ?? coarseOrder(graph, recipe);
-      await runOnce(
+      const isFinished = await runOnce(
         'probe',
-        sites.length * (extra.leaveOneOut ? 2 : 1),
+        sites.length,
         async (api) => facts.setState({ openedData: await api.openData(data) }),
-        (api, runId) => api.runProbe({ runId, modelSha256, recipe, options, extra, sites, data }, onEvent),
+        (api, runId, emit) => api.runProbe({ runId, modelSha256, recipe, options, extra, sites, data }, emit),
       );
+      // What a left-out cell takes away is read against everything low.
+      const now = shown();
+      const allLow = baselinesOf(now).find(({ id }) => id === 'all-low')?.plan;
+      if (isFinished && extra.leaveOneOut && allLow && isSameKey(now.key, key) && allLowOf(now) === null) await verifyJointly(allLow);
     },
     /** What the next probe measures beside isolated cells. */
     setExtra(extra: ExtraMeasures): void {
       facts.setState({ extra });
     },
 
-    /** Measures a plan as a whole, by default the one in hand. */
-    async verifyJointly(target?: Plan): Promise<void> {
-      const { graph, modelSha256, recipe, options, data } = shown();
-      const plan = target ?? document.getState().plan;
-      const planHash = plan ? hashOfPlan(shown(), plan) : null;
-      if (!graph || !plan || planHash === null) return;
-      const policy = planPolicy(plan.formats, sitesOf(graph, recipe), options);
-      await runOnce('joint', 1, () => Promise.resolve(), (api, runId) => api.verifyJointly({ runId, modelSha256, recipe, policy, planHash, data }, onEvent));
-    },
+    verifyJointly,
 
     async pause(): Promise<void> {
       const { run } = facts.getState();

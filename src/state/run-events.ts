@@ -34,7 +34,7 @@ export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void 
         break;
       case 'leave-one-out':
         changeResults(facts, run.key, (results) => leaveOneOutMeasured(results, event.site, event.result));
-        update({ done: event.done, total: event.total, measuring: null });
+        update({ part: 'leave-one-out', done: event.done, total: event.total, measuring: null });
         break;
       case 'joint':
         changeResults(facts, run.key, (results) => jointMeasured(results, event.joint));

@@ -9,7 +9,7 @@ import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
 import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
 import { Heatmap } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
-import { formatName, layerOf, LAYER_WORDS, switchWords } from '../../state';
+import { formatName, layerFactsOf, layerNote, layerOf, LAYER_WORDS, switchWords } from '../../state';
 import { useFacts, usePlans, useView } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
@@ -44,6 +44,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
   const here = layer === 'leave-one-out' ? facts.leaveOneOutHere : facts.measuredHere;
   const model = useMemo(() => gridModel(graph, recipe), [graph, recipe]);
   const angles = layerOf(facts, layer);
+  const isEmpty = layer !== 'isolated' && [...angles.values()].every(({ state }) => state === 'missing');
   const cells = useMemo(
     () => heatCells(model, { layer: angles, measuring, isStored: (id) => !here.has(id) }, plan, shown, range),
     [model, angles, here, measuring, plan, shown, range],
@@ -60,7 +61,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
         <RecipeName />
         <Ribbon />
       </header>
-      <GridTools subtitle={measuring === null ? LAYER_WORDS[layer].subtitle(formatName(recipe)) : `Measuring ${siteShort(graph, measuring)}`} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <GridTools subtitle={measuring !== null ? `Measuring ${siteShort(graph, measuring)}` : isEmpty ? layerNote(layer, layerFactsOf(facts)) : LAYER_WORDS[layer].subtitle(formatName(recipe))} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
       <div className="grid-stage" ref={stage}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>

@@ -9,7 +9,7 @@ import { useRemainingMs } from './use-eta';
 
 function taskOf({ run, recipe, graph, lastRun, checking }: Shown): string {
   if (!run) return checking ? 'Checking the GPU' : lastRun || 'Nothing running';
-  const now = run.measuring !== null && graph ? `measuring ${siteShort(graph, run.measuring)}` : run.phase;
+  const now = run.measuring !== null && graph ? `${run.part === 'isolated' ? 'measuring' : 'leaving out'} ${siteShort(graph, run.measuring)}` : run.phase;
   return `${run.status === 'paused' ? 'Paused' : run.kind === 'probe' ? 'Probe' : 'Joint'}${run.recipe === recipe ? '' : ` of ${RECIPES[run.recipe].label}`}: ${now}`;
 }
 
