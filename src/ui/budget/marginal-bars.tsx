@@ -21,6 +21,8 @@ import './budget.css';
 export const ROW_BAR_WIDTH = 96;
 /** Room right of the grid for the rows' bars and figures. */
 export const ROW_BARS_WIDTH = 18 + ROW_BAR_WIDTH + 44;
+/** Layers at least so wide carry their figure beside the bar. */
+const FIGURE_FROM = 36;
 const LAYER_BAR_TOP = 7;
 const LAYER_BAR_HEIGHT = 24;
 
@@ -74,7 +76,7 @@ export function MarginalBars(props: BarsProps) {
       ))}
       {layers.map(({ name, part }, c) => (
         <div key={name} className="layer-bar" style={{ left: layout.columnX(c), top: LAYER_BAR_TOP, width: layout.cellWidth, height: LAYER_BAR_HEIGHT }}>
-          <MarginalHandle name={name} part={part} graph={graph} recipe={recipe} max={layerMax} allLow={allLow} orientation="vertical" tabIndex={c === layer ? 0 : -1}
+          <MarginalHandle name={name} part={part} graph={graph} recipe={recipe} max={layerMax} allLow={allLow} orientation="vertical" isNarrow={layout.cellWidth < FIGURE_FROM} tabIndex={c === layer ? 0 : -1}
             handleRef={keep(`layer${c}`)} onFocus={() => setLayer(c)} onNeighbour={(by) => go('layer', Math.min(layers.length - 1, Math.max(0, c + by)))} />
         </div>
       ))}
@@ -89,13 +91,15 @@ interface HandleProps extends PartProps {
   readonly max: number;
   readonly allLow: Formats;
   readonly orientation: 'horizontal' | 'vertical';
+  /** No room for the figure beside the handle; the handle's value says it. */
+  readonly isNarrow?: boolean;
   readonly tabIndex: number;
   readonly handleRef: (element: HTMLDivElement | null) => void;
   onFocus(): void;
   onNeighbour(by: number): void;
 }
 
-function MarginalHandle({ name, part, graph, recipe, max, allLow, orientation, ...rest }: HandleProps) {
+function MarginalHandle({ name, part, graph, recipe, max, allLow, orientation, isNarrow = false, ...rest }: HandleProps) {
   const facts = useFacts((f) => f);
   const { plan, shown } = usePlans();
   const budget = useBudget(part);
@@ -135,7 +139,7 @@ function MarginalHandle({ name, part, graph, recipe, max, allLow, orientation, .
         <div className="marginal-now" style={length(now.angleDeg)} />
         {shown !== plan && before.angleDeg !== now.angleDeg ? <div className="slider-ghost" style={vertical ? { bottom: size(before.angleDeg) } : { left: size(before.angleDeg) }} /> : null}
       </Slider>
-      <span className="marginal-figure" aria-hidden="true">{isMeasured ? cellFigure(now.angleDeg) : '–'}</span>
+      {isNarrow ? null : <span className="marginal-figure" aria-hidden="true">{isMeasured ? cellFigure(now.angleDeg) : '–'}</span>}
     </>
   );
 }

@@ -104,7 +104,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
           {roomy ? <GhostLetter mark={cell.ghost} x={x + 24} y={middle} fill={fill} ink={ink} width={w - 28} /> : null}
         </>
       ) : sign !== null ? (
-        <SignText sign={sign} x={roomy ? x + 24 + (w - 26) / 2 : x + w / 2} y={middle} />
+        <SignText sign={sign} x={roomy ? x + 24 + (w - 26) / 2 : x + w / 2} y={middle} width={Math.min(24, w)} />
       ) : roomy && hasValue ? (
         <text x={cell.wide ? x + w / 2 : x + w - 6} y={middle} className="heat-figure" textAnchor={cell.wide ? 'middle' : 'end'} fill={ink} stroke={cell.belowNoise ? (fill ?? undefined) : undefined} strokeWidth={cell.belowNoise ? 4 : undefined} paintOrder="stroke">
           {cellFigure(cell.angleDeg ?? 0)}
@@ -133,11 +133,11 @@ function GhostLetter({ mark, x, y, fill, ink, width }: { readonly mark: Mark; re
   );
 }
 
-function SignText({ sign, x, y }: { readonly sign: string; readonly x: number; readonly y: number }) {
+function SignText({ sign, x, y, width }: { readonly sign: string; readonly x: number; readonly y: number; readonly width: number }) {
   const moving = sign === SIGNS.measuring;
   return (
     <>
-      <rect x={x - 12} y={y - 12} width="24" height="16" rx="2" className={`heat-sign-back${moving ? ' pulse' : ''}`} />
+      <rect x={x - width / 2} y={y - 12} width={width} height="16" rx="2" className={`heat-sign-back${moving ? ' pulse' : ''}`} />
       <text x={x} y={y} textAnchor="middle" className="heat-sign">{sign}</text>
     </>
   );

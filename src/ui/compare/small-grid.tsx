@@ -33,12 +33,18 @@ interface Place {
   readonly h: number;
 }
 
-/** Cells side by side in whole pixels, as large as the room allows; fixed rows are not drawn. */
+/** A length as large as the room allows, in whole pixels unless they are very small. */
+function sideOf(room: number, count: number, most: number): number {
+  const side = Math.min(most, room / Math.max(1, count));
+  return side < 4 ? side : Math.floor(side);
+}
+
+/** Cells side by side; fixed rows are not drawn. */
 export function placeCells(model: GridModel, width: number, height: number): { readonly places: readonly Place[]; readonly right: number; readonly bottom: number } {
   const groups = model.fixed.length > 0 ? model.groups.slice(0, -1) : model.groups;
   const cell = {
-    w: Math.max(3, Math.min(20, Math.floor(width / Math.max(1, model.columns)))),
-    h: Math.max(3, Math.min(12, Math.floor((height - GROUP_GAP * (groups.length - 1)) / Math.max(1, model.rows.length)))),
+    w: sideOf(width, model.columns, 20),
+    h: Math.max(3, sideOf(height - GROUP_GAP * (groups.length - 1), model.rows.length, 12)),
   };
   const right = cell.w * model.columns;
   const tops: number[] = [];
@@ -74,7 +80,7 @@ export const SmallGrid = memo(function SmallGrid({ compared, model, width, heigh
         const angleDeg = cells.get(id)?.angleDeg ?? null;
         const fill = angleDeg === null ? null : angleColour(palette, angleDeg);
         const isHigh = plan !== null && formatOf(plan.formats, id) === 'bf16';
-        const side = Math.max(2, Math.min(5, h - 3, w - 3));
+        const side = Math.max(1.5, Math.min(5, h - 3, w - 3));
         return (
           <g key={id}>
             <rect x={x} y={y} width={w - 0.5} height={h - 0.5} fill={fill ?? undefined} className={fill === null ? (cells.get(id)?.state === 'failed' ? 'small-failed' : 'small-empty') : undefined} />

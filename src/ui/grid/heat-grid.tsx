@@ -61,7 +61,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
   return (
     <div
       ref={root}
-      className={`heat-grid${hasBrush ? ' heat-grid-brush' : ''}${model.kind === 'out' ? ' heat-grid-out' : ''}`}
+      className={`heat-grid${hasBrush ? ' heat-grid-brush' : ''}${model.kind === 'out' ? ' heat-grid-out' : ''}${layout.cellWidth < 20 ? ' heat-grid-narrow' : ''}`}
       role="grid"
       aria-label={model.kind === 'pass' ? 'Bending by op group, pass and layer' : 'Bending by op group and layer'}
       aria-multiselectable="true"
