@@ -112,7 +112,7 @@ test('memory by kind is predicted before anything runs, and low outputs keep les
   await openPage(page, '/');
   await recipe(page, 'FP8 op groups').check();
   await page.getByRole('button', { name: 'by kind' }).click();
-  const training = page.getByRole('table', { name: /^Training Plan/ });
+  const training = page.getByRole('table', { name: /^Training “Plan”/ });
   const bytes = async (table: Locator, kind: string): Promise<string[]> => table.getByRole('row', { name: kind }).getByRole('cell').allTextContents();
   const [wide, packed] = await bytes(training, 'Activations, BF16');
   expect(figure(wide)).toBeGreaterThan(0);

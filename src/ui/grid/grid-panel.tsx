@@ -9,7 +9,7 @@ import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
 import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
 import { Heatmap } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
-import { formatName, layerFactsOf, layerNote, layerOf, LAYER_WORDS, switchWords } from '../../state';
+import { formatName, layerFactsOf, layerNote, layerOf, LAYER_WORDS, recipeLabel, recipeName, switchWords } from '../../state';
 import { useFacts, usePlans, useView } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
@@ -100,7 +100,8 @@ function Crosshair({ model, layout }: { readonly model: GridModel; readonly layo
 function RecipeName() {
   const recipe = useFacts((f) => f.recipe);
   const options = useFacts((f) => f.options);
-  return <p className="grid-recipe"><strong>{RECIPES[recipe].label}</strong>{switchWords(options) === '' ? null : <span className="muted"> {switchWords(options)}</span>}</p>;
+  const words = switchWords(options);
+  return <p className="grid-recipe" title={recipeName(recipe, options)}><strong>{recipeLabel(recipe, options)}</strong>{words === '' ? null : <span className="muted"> {words}</span>}</p>;
 }
 
 /** Stays while any cell on the screen was not measured on this GPU (ux.md 6.6). */
