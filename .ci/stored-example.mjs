@@ -1,4 +1,7 @@
-/** npm run stored-example: measures public/stored-probe.json anew (some minutes on a software adapter; resumable). */
+/**
+ * npm run stored-example [-- RECIPE...]: measures the stored probes of gpt2-mini anew, by default the one of nvfp4; `npm run
+ * stored-example -- fp8-out` makes public/stored-probe-fp8-out.json. Some minutes each on a software adapter; resumable.
+ */
 import process from 'node:process';
 import { createServer } from 'vite';
 import { ensureInstall } from './ensure.mjs';
@@ -6,8 +9,15 @@ import { prepareData } from './prepare-data.mjs';
 
 ensureInstall();
 prepareData();
+const recipes = process.argv.slice(2);
 const server = await createServer({ configFile: false, server: { middlewareMode: true, hmr: false }, appType: 'custom', optimizeDeps: { noDiscovery: true } });
 const { makeStoredExample } = await server.ssrLoadModule('/src/cli/stored-example.ts');
-await makeStoredExample('gpt2-mini', 'public/stored-probe.json', 'node_modules/.cache/bendscope-stored-probe.jsonl');
+let code = 0;
+try {
+  for (const recipe of recipes.length > 0 ? recipes : ['nvfp4']) await makeStoredExample(recipe, `node_modules/.cache/bendscope-stored-probe-${recipe}.jsonl`);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`);
+  code = 1;
+}
 await server.close();
-process.exit(0);
+process.exit(code);

@@ -1,9 +1,11 @@
 /** What the command line's tests share: a call of main() with its streams captured, scratch folders, the nano model. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
+import { gradientMetrics, gradientSums } from '../base/angle';
+import { openSafetensors, type Safetensors } from '../data/safetensors';
 import type { Devices } from './devices';
 import { main } from './main';
 
@@ -59,4 +61,13 @@ export function expectDone(called: Called): Called {
   expect(called.code, called.stderr).toBe(0);
   expect(called.stdout).toBe('');
   return called;
+}
+
+export function openedFile(path: string): Safetensors {
+  return openSafetensors(readFileSync(path), path);
+}
+
+/** Degrees between two gradients. */
+export function angleBetween(g: Float32Array, r: Float32Array): number {
+  return gradientMetrics(gradientSums(g, r)).angleDeg;
 }

@@ -60,8 +60,20 @@ export class Flags {
   oneOf<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
     const value = this.optional(name) ?? choices[0];
     const choice = choices.find((known) => known === value);
-    if (choice === undefined) throw wrong(`--${name}: expected ${choices.join(', ')}, got "${value}"`, this.#command);
+    if (choice === undefined) throw this.wrong(name, choices.join(', '), `"${value}"`);
     return choice;
+  }
+  /** `count` whole numbers by commas, each an unsigned 32-bit integer; null without the flag. Throws E-CLI-01. */
+  integers(name: string, count: number): readonly number[] | null {
+    const value = this.optional(name);
+    if (value === undefined) return null;
+    const numbers = value.split(',').map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : NaN));
+    if (numbers.length !== count || !numbers.every((n) => n >>> 0 === n)) throw this.wrong(name, `${count} whole numbers from 0 to 4294967295 by commas`, `"${value}"`);
+    return numbers;
+  }
+  /** The error of a flag that has a value but cannot be taken so. */
+  wrong(name: string, expected: string, got: string): BendscopeError {
+    return wrong(`--${name}: expected ${expected}, got ${got}`, this.#command);
   }
 }
 

@@ -10,7 +10,7 @@ import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
 import { builtIn, readTensors } from './golden';
 
-export const MODELS = process.env['BENDSCOPE_MINI'] ? (['nano', 'mini'] as const) : (['nano'] as const);
+export const MODELS = process.env['BENDSCOPE_NUMBERS'] ? (['nano', 'mini'] as const) : (['nano'] as const);
 
 let gpu: Gpu;
 beforeAll(async () => {
@@ -41,10 +41,10 @@ describe.each(MODELS)('gpt2-%s', (name) => {
   const shape = { sequences: tokens.length, tokens: (tokens[0]?.length ?? 1) - 1 };
   const names = graph.params.map((p) => p.name);
   const run = async (reference: 'fp32' | 'bf16') => {
-    const session = await Session.create(gpu, graph, params, shape, reference);
+    const session = await Session.create(gpu, graph, params, shape, { plan: { ...REFERENCE_POLICY, reference } });
     try {
       session.setBatch(tokens);
-      const { loss } = await session.runReference({ ...REFERENCE_POLICY, reference });
+      const { loss } = await session.runReference();
       return { loss, gradient: await session.readGradient() };
     } finally {
       session.dispose();

@@ -7,9 +7,12 @@ import { APP_VERSION } from '../base/version';
 import { writeSafetensors } from '../data/safetensors-writer';
 import { Session } from '../engine/session';
 import { canonicalPolicy } from '../graph/canonical-policy';
+import { predictLedger, type Ledger } from '../graph/ledger';
+import { PASS_SCHEMES, REFERENCE_POLICY, type Policy } from '../graph/policy';
 import { assertFinite } from '../probe/metrics';
 import type { CommandSpec, Flags } from './command-line';
 import { ADAPTER_FLAG, type Devices } from './devices';
+import { ledgerLines } from './ledger-lines';
 import { checkOutput, writeOutput } from './local-files';
 import { openFolder } from './open-folder';
 import { readPolicy } from './policy-file';
@@ -22,13 +25,18 @@ export const GRADIENT: CommandSpec = {
   flags: [
     { name: 'model', value: 'DIR', required: true, help: 'Hugging Face GPT-2 folder: config.json, model.safetensors (F32, F16, BF16)' },
     { name: 'tokens', value: 'T.json', required: true, help: '{"tokens": [[T+1 ids], ...]}: inputs are all ids but the last, targets all but the first' },
-    { name: 'policy', value: 'P.json', required: true, help: '{"reference": "bf16"|"fp32", "passes": {"h.0.attn.c_attn:fprop": "nvfp4"}, "options": {"weights1d": true}}' },
+    { name: 'policy', value: 'P.json', required: true, help: 'which sites run low: {"reference": "bf16"|"fp32", "passes": {..}, "outs": [..], "options": {..}}, as below' },
     { name: 'out', value: 'G.safetensors', required: true, help: 'one F32 tensor a parameter; metadata: loss, device, version, hashes' },
     ADAPTER_FLAG,
   ],
   details: [
-    'Passes are <node>:fprop|dgrad|wgrad of the block linears; those not named run in the reference precision. Under "fp32"',
-    'nothing is rounded, and passes must be empty. Tied parameters count once and receive both contributions.',
+    '  {"reference": "bf16", "passes": {"h.0.attn.c_attn:fprop": "nvfp4", "h.1.mlp.c_fc:wgrad": "mxfp8"},',
+    '   "outs": ["h.0.ln_1", "lm_head"], "options": {"rht": true, "sr": true, "weights1d": true, "seed": 1}}',
+    '',
+    `Passes are <node>:fprop|dgrad|wgrad of the block linears, each in ${PASS_SCHEMES.join(', ')};`,
+    'outs are op groups, whose output is kept as packed FP8. What is not named runs in the reference precision. Under "fp32"',
+    'nothing is rounded, and passes and outs must be empty. Options: see probe --help; a switch holds for every site that has it.',
+    'Random numbers of sr are those of step 0, draw 0. Tied parameters count once and receive both contributions.',
   ],
 };
 
@@ -45,10 +53,12 @@ export async function gradient(flags: Flags, devices: Devices): Promise<void> {
   const policy = await readPolicy(policyPath, model.graph);
   const gpu = await devices.get(flags);
   const started = performance.now();
-  const session = await Session.create(gpu, model.graph, model.params, tokens, policy.reference);
+  const session = await Session.create(gpu, model.graph, model.params, tokens, { plan: policy });
   try {
+    const predicted = (plan: Policy): Ledger => predictLedger(model.graph, tokens, { kind: 'plan', policy: plan });
+    ledgerLines(predicted(policy), session.allocated, policy.outs ? predicted({ ...REFERENCE_POLICY, reference: policy.reference }) : undefined).forEach(say);
     session.setBatch(batch);
-    const run = await session.runReference(policy);
+    const run = await session.runReference();
     assertFinite(run, 'gradient');
     const found = await session.readGradient();
     const tensors = model.graph.params.map(({ name, shape }) => ({ name: model.names.get(name) ?? name, dtype: 'F32' as const, shape, data: found.get(name) ?? new Float32Array(0) }));

@@ -1,22 +1,40 @@
 /** P.json and other JSON arguments, before src/graph checks what they say. */
 import { BendscopeError } from '../base/errors';
-import type { Policy, PolicyOptions } from '../graph/policy';
+import { RECIPE_NAMES, type Policy, type PolicyOptions, type RecipeName } from '../graph/policy';
+import { findRecipe, RECIPE_PRESETS, recipeOptions, RECIPES, type OptionName } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import { validateOptions, validatePolicy } from '../graph/validate';
 import { readText } from './local-files';
 
+/** What --recipe takes: recipes, and presets of one with its switches. */
+export const RECIPE_WORDS: readonly string[] = [...RECIPE_NAMES, ...Object.keys(RECIPE_PRESETS)];
+
 /** Throws E-FILE-09, E-PLAN-07 (not JSON, not a policy) and E-PLAN-02 to -06 (what it asks for). */
 export async function readPolicy(path: string, graph: Graph): Promise<Policy> {
   const text = await readText(path);
-  return validatePolicy(graph, json(text, 'E-PLAN-07', path, 'A policy is {"reference": "bf16", "passes": {"h.0.attn.c_attn:fprop": "nvfp4"}, "options": {}}.'));
+  return validatePolicy(graph, json(text, 'E-PLAN-07', path, 'A policy is {"reference": "bf16", "passes": {"h.0.attn.c_attn:fprop": "nvfp4"}, "outs": ["h.0.ln_1"], "options": {}}.'));
 }
 
-/** The value of --options. Throws E-PLAN-06. */
-export function parseOptions(text: string | undefined): PolicyOptions {
-  return text === undefined ? {} : validateOptions(json(text, 'E-PLAN-06', '--options', 'Options of this build: {"weights1d": true|false}.'));
+/**
+ * The values of --recipe and --options: a preset's switches, those of --options on top. Throws E-PLAN-03 for an unknown
+ * recipe, E-PLAN-06 for options that are no JSON, no switches, or switches of other recipes.
+ */
+export function readRecipe(name: string, optionsText: string | undefined): { readonly recipe: RecipeName; readonly options: PolicyOptions } {
+  const found = findRecipe(name);
+  if (!found) throw new BendscopeError('E-PLAN-03', `--recipe: expected ${RECIPE_WORDS.join(', ')}, got "${name}"`, 'See npm run --silent cli -- probe --help');
+  const { recipe } = found;
+  const given = optionsText === undefined ? {} : json(optionsText, 'E-PLAN-06', '--options', 'Options are JSON, for example {"weights1d": true}.');
+  const merged = given !== null && typeof given === 'object' && !Array.isArray(given) ? { ...found.options, ...given } : given;
+  const options = validateOptions(merged, '--options');
+  const { switches } = RECIPES[recipe];
+  const foreign = (Object.keys(options) as OptionName[]).find((option) => !switches.includes(option));
+  if (foreign !== undefined) {
+    throw new BendscopeError('E-PLAN-06', `--options: expected switches of ${recipe} (${switches.length > 0 ? switches.join(', ') : 'it has none'}), got ${foreign} = ${JSON.stringify(options[foreign])}`, 'Take it out, or choose a recipe that has it.');
+  }
+  return { recipe, options: recipeOptions(recipe, options) };
 }
 
-function json(text: string, code: string, where: string, hint: string): unknown {
+export function json(text: string, code: string, where: string, hint: string): unknown {
   try {
     return JSON.parse(text);
   } catch (thrown) {

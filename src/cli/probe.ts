@@ -1,151 +1,148 @@
 /**
- * `probe`: noise floor, isolated angles of the chosen sites, joint angles of given policies, to one JSON file. Every
- * finished cell goes to a journal beside the file at once; the same command continues from it, and the file of a run that
- * was stopped is byte for byte that of one that was not.
+ * `probe`: noise floor, isolated angles of the chosen sites, sites left out of an all-low plan, joint angles of given
+ * policies, to one JSON file. Every finished cell goes to a journal beside the file at once; the same command continues
+ * from it, and the file of a run that was stopped is byte for byte that of one that was not.
  */
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { devDependencies } from '../../package.json';
-import { passSites, predict } from '../allocate/cost';
-import { policyHash } from '../allocate/plan';
-import { BendscopeError } from '../base/errors';
-import { formatBytes, formatDegrees, formatDuration } from '../base/units';
+import { canonicalJson } from '../base/canonical-json';
+import { formatDegrees, formatDuration, formatPercent } from '../base/units';
 import { APP_VERSION } from '../base/version';
-import { shaderHash } from '../gpu/shaders';
-import { residentBatches } from '../engine/memory';
 import { Session } from '../engine/session';
-import { PASS_SCHEMES, type Policy } from '../graph/policy';
+import { shaderHash } from '../gpu/shaders';
+import { predictLedger, probeRun } from '../graph/ledger';
+import type { SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
-import { isPassScheme } from '../graph/validate';
 import { Probe } from '../probe/probe';
+import { sessionUse } from '../probe/session-use';
 import { RunControl } from '../worker/run-control';
-import { runKey } from '../worker/run-store';
-import { chooseSites } from './choose-sites';
+import { answers, runKey, type StoredRun } from '../worker/run-store';
+import { StoredProbe, type StoredProbeSink } from '../worker/stored-probe';
 import type { CommandSpec, Flags } from './command-line';
 import { ADAPTER_FLAG, type Devices } from './devices';
 import { openFileRunStore } from './file-run-store';
-import { checkOutput, writeOutput } from './local-files';
-import { openFolder } from './open-folder';
-import { parseOptions, readPolicy } from './policy-file';
-import { probeReport, type JointFound } from './probe-report';
-import { say, sayError } from './say';
-import { readTokens } from './token-file';
+import { ledgerLines } from './ledger-lines';
+import { writeOutput } from './local-files';
+import { RECIPE_WORDS } from './policy-file';
+import { readProbe, type ProbeInputs } from './probe-inputs';
+import { probeReport, type JointFound, type ProbeFound } from './probe-report';
+import { say } from './say';
 
 export const PROBE: CommandSpec = {
   name: 'probe',
-  summary: 'how far each GEMM pass turns the gradient, site by site, to a JSON file; continues where it was stopped',
+  summary: 'how far each low-precision site turns the gradient, site by site, to a JSON file; continues where it was stopped',
   flags: [
     { name: 'model', value: 'DIR', required: true, help: 'Hugging Face GPT-2 folder: config.json, model.safetensors (F32, F16, BF16)' },
     { name: 'tokens', value: 'T.json', required: true, help: '{"tokens": [[T+1 ids], ...]}, or {"batches": [[[T+1 ids], ...], ...]} of one shape' },
-    { name: 'recipe', value: 'nvfp4', required: true, help: 'the low format of a site under test' },
-    { name: 'sites', value: 'GLOB', help: 'site ids with * and ?, several by commas, as h.0.*:fprop; default * (every pass of the block linears)' },
-    { name: 'options', value: 'JSON', help: '{"weights1d": true}: 1x16 weight blocks instead of 16x16' },
+    { name: 'recipe', value: 'NAME', required: true, help: `what a site under test runs in: ${RECIPE_WORDS.join(', ')}` },
+    { name: 'options', value: 'JSON', help: 'switches of the recipe, as {"rht": true, "sr": true, "seed": 1}; all off by default' },
+    { name: 'sites', value: 'GLOB', help: 'site ids with * and ?, several by commas, as h.0.*:fprop or *.ln_1:out; default * (all of the recipe)' },
+    { name: 'leave-one-out', value: null, help: 'also, for each of these sites, the angle of every site of the recipe low but that one' },
+    { name: 'persistent', value: null, help: 'also what of each shift stays, over batches (8 or more) and, with sr, over 8 roundings of one batch' },
     { name: 'joint', value: 'P.json', repeatable: true, help: 'also measure this whole policy (as in gradient --help)' },
     { name: 'out', value: 'R.json', required: true, help: 'the result; R.json.journal holds finished cells until it is written' },
     ADAPTER_FLAG,
   ],
   details: [
+    'Sites of nvfp4, fp8 (per tensor), fp8-block, mxfp8, mxfp4 are the passes <node>:fprop|dgrad|wgrad of the block linears;',
+    'sites of fp8-out are the op groups <node>:out. nvfp4-te is nvfp4 with rht and sr, as TransformerEngine trains.',
+    'Switches: nvfp4 weights1d, rht, sr, seed; fp8 pow2; mxfp8 floor, e5m2Grad; mxfp4 floor; fp8-out out ("tensor", "block",',
+    '"mx"), pow2.',
     'Every site: angleDeg (raw, over batches), cleanAngleDeg (noise floor taken out), angleSeDeg, belowNoise, relativeShift,',
-    'lengthRatio, rotationShare, lossChange, localError, blockAngleDeg (by parameter), layerAngleDeg, perBatch; or status',
-    '"failed" with a reason. Two runs on one device give identical bytes.',
+    'lengthRatio, rotationShare, lossChange, localError, blockAngleDeg (by parameter), layerAngleDeg, perBatch, persistent;',
+    'or status "failed" with a reason. Two runs on one device give identical bytes.',
   ],
 };
 
-const PHASE_EVERY_MS = 1000;
+const SPOKEN_EVERY_MS = 1000;
 
 /** Throws before it measures for anything that is wrong with the input; E-RUN-03 when interrupted, E-GPU-02 for a lost device. */
 export async function probe(flags: Flags, devices: Devices): Promise<void> {
   const started = performance.now();
-  const [out, tokensPath, recipe] = [flags.text('out'), flags.text('tokens'), flags.text('recipe')];
-  if (!isPassScheme(recipe)) throw new BendscopeError('E-PLAN-03', `--recipe: expected ${PASS_SCHEMES.join(', ')}, got "${recipe}"`, 'This build measures no other recipe.');
-  const options = parseOptions(flags.optional('options'));
-  const model = await openFolder(flags.text('model'));
-  const { graph } = model;
-  await checkOutput(out, [...model.files, tokensPath, ...flags.all('joint')]);
-  model.warnings.forEach(sayError);
-  const tokens = await readTokens(tokensPath, graph);
-  const chosen = chooseSites(graph, flags.optional('sites') ?? '*');
-  const policies = new Map<string, Policy>();
-  for (const path of flags.all('joint')) {
-    const policy = await readPolicy(path, graph);
-    if (policy.reference !== 'bf16') throw new BendscopeError('E-PLAN-04', `${path}: expected reference "bf16", got "${policy.reference}"`, 'A probe measures against the BF16 gradient.');
-    policies.set(policyHash(policy, { modelSha256: model.sha256, recipe }), policy);
-  }
-
+  const inputs = await readProbe(flags);
+  const { model, tokens, measuring, sites, joints, out } = inputs;
   const gpu = await devices.get(flags);
+  const { recipe, options } = measuring;
   const key = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: `${APP_VERSION}+${shaderHash()}` });
   const journal = `${out}.journal`;
   const store = await openFileRunStore(journal);
-  const before = await store.load(key);
-  const batches = tokens.batches.length;
-  const places = residentBatches(graph, tokens, batches);
+  const run = probeRun(model.graph, tokens, tokens.batches.length, measuring);
   const control = new RunControl();
   const interrupt = (): void => control.cancel();
-  const session = await Session.create(gpu, graph, model.params, tokens, 'bf16', places);
+  const session = await Session.create(gpu, model.graph, model.params, tokens, sessionUse(run));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
-    say(`${model.name}, ${batches} x ${tokens.sequences} x ${tokens.tokens} tokens, ${chosen.length} sites, ${formatBytes(session.memory.totalBytes)} on the device`);
-    const missing = chosen.filter((site) => !before.sites[site]);
-    if (missing.length < chosen.length) say(`continuing: ${chosen.length - missing.length} of ${chosen.length} sites are in ${journal}`);
-    const measuring = new Probe(session, tokens.batches, places, control.checkpoint);
-    let spoken = -Infinity;
-    const onPhase = (text: string): void => {
-      if (performance.now() - spoken < PHASE_EVERY_MS) return;
-      spoken = performance.now();
-      say(text);
+    const memory = { predicted: predictLedger(model.graph, tokens, run), allocated: session.allocated };
+    say(`${model.name}, ${recipe} ${canonicalJson(options)}, ${tokens.batches.length} x ${tokens.sequences} x ${tokens.tokens} tokens, ${sites.length} sites`);
+    ledgerLines(memory.predicted, memory.allocated).forEach(say);
+    const stored = new StoredProbe(new Probe(session, tokens.batches, run, control.checkpoint), store, key, recipe, options);
+    const found = await measure(inputs, stored, journal);
+    const provenance = {
+      appVersion: APP_VERSION, device: gpu.adapterName, isFallbackAdapter: gpu.isFallback, browser: 'Dawn for Node',
+      modelSha256: model.sha256, configSha256: model.configSha256, tokensSha256: tokens.sha256, modelName: model.name, dataName: basename(inputs.tokensPath),
+      seed: 0, batches: tokens.batches.length, sequences: tokens.sequences, tokens: tokens.tokens,
+      versions: { bendscope: APP_VERSION, dawn: devDependencies.webgpu, node: process.versions.node },
     };
-    const referenceLoss = before.reference?.referenceLoss ?? (await measuring.referenceLosses({ onPhase }));
-    const floor = await measuring.measureFloor({ onPhase }, before.reference?.floor ?? null);
-    if (!before.reference) await store.putReference(key, { floor, referenceLoss });
-    say(`noise floor: forward ${formatDegrees(floor.forwardDeg)}, backward ${formatDegrees(floor.backwardDeg)}`);
-
-    let done = chosen.length - missing.length;
-    const first = performance.now();
-    await measuring.measureSites(missing, recipe, options, {
-      onSite: async (site, result) => {
-        await store.putSite(key, site, result);
-        done += 1;
-        const left = ((performance.now() - first) / (done + missing.length - chosen.length)) * (chosen.length - done);
-        say(`${done}/${chosen.length} ${site} ${spelled(result)}${done < chosen.length ? `, ${formatDuration(left)} left` : ''}`);
-      },
-    });
-    for (const [planHash, policy] of policies) {
-      if (before.joint[planHash]) continue;
-      const lowSites = Object.keys(policy.passes).length;
-      const result = await measuring.measureJoint(policy);
-      await store.putJoint(key, { planHash, lowSites, result });
-      say(`joint of ${lowSites} sites: ${spelled(result)}`);
-    }
-
-    const found = await store.load(key);
-    const joints = [...policies].flatMap(([planHash, policy]): JointFound[] => {
-      const joint = found.joint[planHash];
-      const comparable = (policy.options.weights1d ?? false) === (options.weights1d ?? false);
-      const measured = Object.fromEntries(chosen.flatMap((site) => (found.sites[site] ? [[site, found.sites[site]] as const] : [])));
-      const predictedDeg = comparable ? predict(passSites(graph), policy.passes, { sites: measured, floor }).predictedDeg : null;
-      return joint ? [{ policy, joint, predictedDeg }] : [];
-    });
-    const text = probeReport(graph, {
-      recipe, options, referenceLoss, floor,
-      provenance: {
-        appVersion: APP_VERSION, device: gpu.adapterName, isFallbackAdapter: gpu.isFallback, browser: 'Dawn for Node',
-        modelSha256: model.sha256, configSha256: model.configSha256, tokensSha256: tokens.sha256, modelName: model.name, dataName: basename(tokensPath),
-        seed: 0, batches, sequences: tokens.sequences, tokens: tokens.tokens,
-        versions: { bendscope: APP_VERSION, dawn: devDependencies.webgpu, node: process.versions.node },
-      },
-    }, Object.fromEntries(chosen.flatMap((site) => (found.sites[site] ? [[site, found.sites[site]] as const] : []))), joints);
-    await writeOutput(out, text);
+    await writeOutput(out, probeReport(model.graph, { recipe, options, provenance, memory, ...found }));
     // Another run's cells may share the journal.
     await store.delete(key);
     if ((await store.list()).length === 0) await rm(journal, { force: true });
-    say(`${chosen.length} sites${policies.size > 0 ? `, ${policies.size} joint` : ''}, ${formatDuration(performance.now() - started)}: ${out}`);
+    say(`${sites.length} sites${joints.size > 0 ? `, ${joints.size} joint` : ''}, ${formatDuration(performance.now() - started)}: ${out}`);
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     session.dispose();
   }
 }
 
+/** Everything asked for, what the journal holds included, said line by line. */
+async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, stored: StoredProbe, journal: string): Promise<ProbeFound> {
+  const { persistent } = measuring;
+  const before = await stored.found();
+  const resumed = sites.filter((site) => answers(before.sites[site], { persistent })).length;
+  if (resumed > 0) say(`continuing: ${resumed} of ${sites.length} sites are in ${journal}`);
+  let spoken = -Infinity;
+  const { referenceLoss, floor } = await stored.reference({
+    onPhase(text) {
+      if (performance.now() - spoken < SPOKEN_EVERY_MS) return;
+      spoken = performance.now();
+      say(text);
+    },
+  });
+  say(`noise floor: forward ${formatDegrees(floor.forwardDeg)}, backward ${formatDegrees(floor.backwardDeg)}`);
+  await stored.measureSites(sites, { persistent }, progress(''));
+  if (leaveOneOut) await stored.measureLeaveOneOut(sites, progress('all low but '));
+  const found: JointFound[] = [];
+  for (const [planHash, policy] of joints) {
+    const joint = await stored.measureJoint(policy, planHash);
+    found.push({ policy, joint });
+    say(`joint of ${joint.lowSites} sites: ${spelled(joint.result)}`);
+  }
+  const all = await stored.found();
+  const asked = (results: StoredRun['sites']): Record<SiteId, SiteResult> => Object.fromEntries(sites.flatMap((site) => (results[site] ? [[site, results[site]] as const] : [])));
+  return { persistent, referenceLoss, floor, sites: asked(all.sites), ...(leaveOneOut ? { leaveOneOut: asked(all.leaveOneOut) } : {}), joints: found };
+}
+
+/** A line a measured site, with the time that those left will take. */
+function progress(prefix: string): StoredProbeSink {
+  let first = NaN;
+  let measured = 0;
+  return {
+    onMeasuring() {
+      if (measured === 0) first = performance.now();
+    },
+    onSite(site, result, done, total, isStored) {
+      if (isStored) return;
+      measured += 1;
+      const left = ((performance.now() - first) / measured) * (total - done);
+      say(`${done}/${total} ${prefix}${site} ${spelled(result)}${done < total ? `, ${formatDuration(left)} left` : ''}`);
+    },
+  };
+}
+
 function spelled(result: SiteResult): string {
   if (result.status === 'failed') return `failed: ${result.reason}`;
-  return `${formatDegrees(result.angleDeg)} (clean ${formatDegrees(result.cleanAngleDeg)}${result.belowNoise ? ', below noise' : ''})`;
+  const { persistent } = result;
+  const stays = [persistent?.overBatches, persistent?.overDraws].flatMap((found, i) => (found && 'relative' in found ? [`${formatPercent(found.relative)} stays over ${i === 0 ? 'batches' : 'draws'}`] : []));
+  return `${formatDegrees(result.angleDeg)} (clean ${formatDegrees(result.cleanAngleDeg)}${result.belowNoise ? ', below noise' : ''})${stays.map((text) => `, ${text}`).join('')}`;
 }

@@ -2,11 +2,14 @@
 import { expect, it } from 'vitest';
 import { version } from '../../package.json';
 import { coarseOrder } from '../graph/coarse-order';
+import { RECIPE_NAMES } from '../graph/policy';
+import { OPTION_NAMES } from '../graph/recipes';
 import { chooseSites } from './choose-sites';
 import { call } from './cli-fixture';
 import { Devices } from './devices';
 import { builtIn } from './golden';
 import { GRADIENT } from './gradient';
+import { readRecipe, RECIPE_WORDS } from './policy-file';
 import { PROBE } from './probe';
 import { QUANTIZE } from './quantize';
 
@@ -44,6 +47,15 @@ it.each<[string, string[], RegExp]>([
   ['a flag for a value', ['quantize', '--in', '--out', 'b'], /--in: expected a value \(A.safetensors\), got "--out"/],
   ['an empty value', ['quantize', '--in='], /--in: expected a value/],
   ['a switch with a value', [...QUANTIZE_ALL, '--tiles=yes'], /--tiles: expected no value/],
+  ['tiles of a scheme without', ['quantize', '--scheme', 'mxfp8', '--in', 'a', '--out', 'b', '--tiles'], /--tiles: expected a scheme with tiles, got mxfp8/],
+  ['tiles with 1D weights', [...QUANTIZE_ALL, '--tiles', '--options', '{"weights1d":true}'], /--tiles: expected a scheme with tiles/],
+  ['tiles of another role', [...QUANTIZE_ALL, '--tiles', '--role', 'dy'], /--tiles: expected weights \(--role w\), got --role dy/],
+  ['a role that is none', [...QUANTIZE_ALL, '--role', 'y'], /--role: expected x, w, dy, got "y"/],
+  ['Hadamard of weights', [...QUANTIZE_ALL, '--rht', '--tiles'], /--rht: expected x or dy of nvfp4, got w of nvfp4/],
+  ['Hadamard of another scheme', ['quantize', '--scheme', 'fp8', '--in', 'a', '--out', 'b', '--rht'], /--rht: expected x or dy of nvfp4, got x of fp8/],
+  ['stochastic rounding of activations', [...QUANTIZE_ALL, '--sr', '1,2,3,0', '--role', 'x'], /--sr: expected dy of nvfp4, got x of nvfp4/],
+  ['three numbers for four', [...QUANTIZE_ALL, '--sr', '1,2,3'], /--sr: expected 4 whole numbers from 0 to 4294967295 by commas, got "1,2,3"/],
+  ['a number too large', [...QUANTIZE_ALL, '--sr', '4294967296,0,0,0'], /--sr: expected 4 whole numbers/],
 ])('%s is wrong usage', async (_what, argv, message) => {
   const { code, stdout, stderr } = await call(argv, devices);
   expect([code, stdout]).toEqual([2, '']);
@@ -51,13 +63,34 @@ it.each<[string, string[], RegExp]>([
   expect(stderr).toMatch(message);
 });
 
-it('--sites: exact ids, patterns, several, in the order of measuring', () => {
+it('--sites: exact ids, patterns, several, in the order of measuring; those of the recipe', () => {
   const { graph } = builtIn('nano');
-  const order = coarseOrder(graph);
-  expect(chooseSites(graph, '*')).toEqual(order);
-  expect(chooseSites(graph, 'h.0.*:fprop')).toEqual(order.filter((id) => id.startsWith('h.0.') && id.endsWith(':fprop')));
-  expect(chooseSites(graph, 'h.?.mlp.c_fc:wgrad, h.0.attn.c_proj:dgrad')).toEqual(['h.1.mlp.c_fc:wgrad', 'h.0.attn.c_proj:dgrad', 'h.0.mlp.c_fc:wgrad']);
+  const order = coarseOrder(graph, 'nvfp4');
+  const choose = (patterns: string): string[] => chooseSites(graph, 'nvfp4', patterns);
+  expect(choose('*')).toEqual(order);
+  expect(choose('h.0.*:fprop')).toEqual(order.filter((id) => id.startsWith('h.0.') && id.endsWith(':fprop')));
+  expect(choose('h.?.mlp.c_fc:wgrad, h.0.attn.c_proj:dgrad')).toEqual(['h.1.mlp.c_fc:wgrad', 'h.0.attn.c_proj:dgrad', 'h.0.mlp.c_fc:wgrad']);
   // A dot is a dot, and nothing else of a pattern is special.
-  for (const pattern of ['hx0x*', 'h.[01].*', 'h.0.mlp.c_fc', '(', '']) expect(() => chooseSites(graph, pattern)).toThrow(expect.objectContaining({ name: 'E-PLAN-02' }));
-  expect(() => chooseSites(graph, 'lm_head:fprop')).toThrow(expect.objectContaining({ name: 'E-PLAN-05' }));
+  for (const pattern of ['hx0x*', 'h.[01].*', 'h.0.mlp.c_fc', '(', '', '*:out']) expect(() => choose(pattern)).toThrow(expect.objectContaining({ name: 'E-PLAN-02' }));
+  for (const other of ['lm_head:fprop', 'lm_head:out', 'h.0.ln_1:out']) expect(() => choose(other)).toThrow(expect.objectContaining({ name: 'E-PLAN-05' }));
+
+  const groups = coarseOrder(graph, 'fp8-out');
+  expect(chooseSites(graph, 'fp8-out', '*')).toEqual(groups);
+  expect(groups).toHaveLength(10 * graph.layers + 3);
+  expect(chooseSites(graph, 'fp8-out', '*.ln_?:out').sort()).toEqual(['h.0.ln_1:out', 'h.0.ln_2:out', 'h.1.ln_1:out', 'h.1.ln_2:out']);
+  expect(chooseSites(graph, 'fp8-out', 'lm_head:out,wte:out').sort()).toEqual(['lm_head:out', 'wte:out']);
+  expect(() => chooseSites(graph, 'fp8-out', 'h.0.mlp.c_fc:fprop')).toThrow(expect.objectContaining({ name: 'E-PLAN-05' }));
+  expect(() => chooseSites(graph, 'fp8-out', '*:fprop')).toThrow(/under fp8-out, got "\*:fprop"/);
+});
+
+it('--recipe and --options: every recipe, presets with their switches, options on top', () => {
+  for (const name of RECIPE_NAMES) expect(readRecipe(name, undefined)).toEqual({ recipe: name, options: {} });
+  expect(readRecipe('nvfp4-te', undefined)).toEqual({ recipe: 'nvfp4', options: { rht: true, sr: true } });
+  expect(readRecipe('nvfp4-te', '{"rht": false, "seed": 7}')).toEqual({ recipe: 'nvfp4', options: { sr: true, seed: 7 } });
+  // What has no meaning here changes nothing, so it names the same run.
+  expect(readRecipe('nvfp4', '{"seed": 7, "sr": false, "floor": false}')).toEqual({ recipe: 'nvfp4', options: {} });
+  expect(readRecipe('fp8-out', '{"out": "mx", "pow2": true}')).toEqual({ recipe: 'fp8-out', options: { out: 'mx' } });
+  // Help names each recipe and every switch.
+  const help = [...PROBE.flags.map((flag) => flag.help), ...PROBE.details].join(' ');
+  for (const word of [...RECIPE_WORDS, ...OPTION_NAMES]) expect(help).toContain(word);
 });
