@@ -5,8 +5,8 @@
 // @import lib/scales
 
 struct Params {
-  rule: u32, largest: u32,     // SCALE_RULES; FP32 bits of the element format's largest value
-  overflow: u32,               // FP32 bits of the source type's largest value (formats.md 2.3)
+  rule: u32,                   // SCALE_RULES
+  largest: u32, largest_inverse: u32, overflow: u32,   // FP32 bits: lib/scales BlockFacts
   words: u32, row_words: u32,  // scale words in total and of a row of blocks
   blocks: u32,                 // blocks of a row; those past it are padding, scale 0
   per_word: u32,               // scales a word
@@ -29,7 +29,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let at = id * params.per_word + i;
     var scale = BlockScale(0u, 0u);
     if ((id % params.row_words) * params.per_word + i < params.blocks) {
-      scale = block_scale(params.rule, multipliers[at], params.largest, params.overflow, tensor[TENSOR_ENCODE_SIXTH], tensor[TENSOR_DECODE]);
+      scale = block_scale(params.rule, BlockFacts(multipliers[at], params.largest, params.largest_inverse, params.overflow, tensor[TENSOR_ENCODE_SIXTH], tensor[TENSOR_DECODE]));
     }
     word |= scale.stored << (8u * i);
     multipliers[at] = scale.multiplier;

@@ -33,37 +33,27 @@ fn tensor_encode(rule: u32, amax: u32, largest: u32) -> u32 {
   return current_scale(amax, select(largest, NVFP4_RANGE, rule == RULE_NVFP4), F32_MAX, rule == RULE_TENSOR_POW2);
 }
 
+// What a block's scale comes from: its amax, the element format's largest value and fl(1 / largest), the source type's
+// largest value (formats.md 2.3), and of NVFP4 the tensor's fl(S_enc * fl(1/6)) and S_dec.
+struct BlockFacts { amax: u32, largest: u32, largest_inverse: u32, overflow: u32, encode_sixth: u32, decode: u32 }
 // The scale that is stored, and the factor before the cast.
 struct BlockScale { stored: u32, multiplier: u32 }
 
-fn block_scale(rule: u32, amax: u32, largest: u32, overflow: u32, encode_sixth: u32, decode: u32) -> BlockScale {
-  switch (rule) {
-    case RULE_BLOCK_F32: {
-      let multiplier = current_scale(amax, largest, overflow, false);
-      return BlockScale(div_f32(ONE, multiplier), multiplier);
-    }
-    case RULE_BLOCK_POW2: {
-      // 1 / 2^(f - 127) = 2^((254 - f) - 127).
-      let multiplier = current_scale(amax, largest, overflow, true);
-      return BlockScale(254u - (multiplier >> 23u), multiplier);
-    }
-    case RULE_MX_UP: {
-      let code = encode_e8m0_up(mul_f32(amax, div_f32(ONE, largest)));
-      return BlockScale(code, reciprocal_e8m0(code));
-    }
-    case RULE_MX_FLOOR: {
-      let emax = (largest >> 23u) - 127u;
-      let exponent = encode_e8m0_down(amax);
-      let code = select(max(exponent, emax) - emax, 255u, exponent == 255u);
-      return BlockScale(code, reciprocal_e8m0(code));
-    }
-    case RULE_NVFP4: {
-      // d = min(fl(amax * fl(S_enc * fl(1/6))), FLT_MAX); factor min(fl(1 / fl(s * S_dec)), FLT_MAX).
-      let code = encode_minifloat(E4M3, clamp_finite_f32(mul_f32(amax, encode_sixth)), true);
-      return BlockScale(code, clamp_finite_f32(div_f32(ONE, mul_f32(decode_minifloat(E4M3, code), decode))));
-    }
-    default: { return BlockScale(0u, ONE); }
+fn block_scale(rule: u32, block: BlockFacts) -> BlockScale {
+  if (rule == RULE_MX_UP || rule == RULE_MX_FLOOR) {
+    let emax = (block.largest >> 23u) - 127u;
+    let exponent = encode_e8m0_down(block.amax);
+    let floor = select(max(exponent, emax) - emax, 255u, exponent == 255u);
+    let code = select(floor, encode_e8m0_up(mul_f32(block.amax, block.largest_inverse)), rule == RULE_MX_UP);
+    return BlockScale(code, reciprocal_e8m0(code));
   }
+  // NVFP4: s = E4M3(min(fl(amax * fl(S_enc * fl(1/6))), FLT_MAX)), factor min(fl(1 / fl(s * S_dec)), FLT_MAX).
+  let code = encode_minifloat(E4M3, clamp_finite_f32(mul_f32(block.amax, block.encode_sixth)), true);
+  let factor = current_scale(block.amax, block.largest, block.overflow, rule == RULE_BLOCK_POW2);
+  let inverse = div_f32(ONE, select(factor, mul_f32(decode_minifloat(E4M3, code), block.decode), rule == RULE_NVFP4));
+  if (rule == RULE_NVFP4) { return BlockScale(code, clamp_finite_f32(inverse)); }
+  // A power of two is stored as its exponent field: that of 2^-127 is 0.
+  return BlockScale(select(inverse, inverse >> 23u, rule == RULE_BLOCK_POW2), factor);
 }
 
 // The factor after the cast. NVFP4: fl(fl(s * amax) * fl(1/2688)).

@@ -22,7 +22,7 @@ import { NamedBuffers } from './named-buffers';
 import { packBf16, padRows } from './parameters';
 import { stride } from './program';
 import { dequantizeCommands, hasAlpha } from './quantize-commands';
-import { rowWords } from './quantize-fixture';
+import { rowWords } from './quantize-readback';
 import { Values } from './values';
 
 let gpu: Gpu;

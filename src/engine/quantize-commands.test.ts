@@ -12,7 +12,7 @@ import { packRows } from '../numerics/packing';
 import { gemmOperand, outValues, quantize } from '../numerics/quantize';
 import { elementsPerWord, packedSize, SCALE_RULES, scaleBits } from '../numerics/schemes';
 import { stride } from './program';
-import { oracleWords, quantizeOnDevice, rowWords } from './quantize-fixture';
+import { oracleWords, quantizeOnDevice, rowWords } from './quantize-readback';
 
 let gpu: Gpu;
 beforeAll(async () => {

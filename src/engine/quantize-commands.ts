@@ -4,7 +4,7 @@
  * of every block, codes. All of it is integer work on the device. Oracle: src/numerics/quantize.ts. Source: formats.md 1.6, 2.
  */
 import { assert } from '../base/errors';
-import { F32_MAX, bitsOf } from '../numerics/float-bits';
+import { bitsOf, F32_MAX, fromBits } from '../numerics/float-bits';
 import { FORMATS } from '../numerics/formats';
 import { RHT_GROUP, rhtLength } from '../numerics/hadamard';
 import { elementsPerWord, packedSize, SCALE_RULES, scaleBits, type OperandFormat } from '../numerics/schemes';
@@ -129,7 +129,7 @@ export function codeCommands(source: Source, format: OperandFormat, places: Plac
     {
       kernel: 'block_scales', constants: {},
       params: [
-        ruleCode(format), maxBits(format.element), sourceFormat === 'bf16' ? maxBits('BF16') : bitsOf(F32_MAX),
+        ruleCode(format), maxBits(format.element), bitsOf(1 / fromBits(maxBits(format.element))), sourceFormat === 'bf16' ? maxBits('BF16') : bitsOf(F32_MAX),
         layout.scaleWords, layout.scaleRowWords, layout.blocks, layout.scalesPerWord,
       ],
       bindings: [places.record, places.scales, places.multipliers], invocations: layout.scaleWords, flops: COST.blockScale * layout.scaleWords * layout.scalesPerWord,

@@ -19,7 +19,7 @@ import { operandFormat, type OperandFormat } from '../numerics/schemes';
 import { randomBytes } from '../numerics/stochastic';
 import { NamedBuffers } from './named-buffers';
 import { amaxDispatch, alphaDispatch, countCommand, hadamardDispatch, tensorScaleDispatch } from './quantize-commands';
-import { deviceWords, oracleWords, PLACES, quantizeOnDevice, rowWords } from './quantize-fixture';
+import { deviceWords, oracleWords, PLACES, quantizeOnDevice, rowWords } from './quantize-readback';
 
 let gpu: Gpu;
 beforeAll(async () => {

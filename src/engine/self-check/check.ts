@@ -46,16 +46,10 @@ export function fail(detail: string, consequence = false): never {
   throw new CheckFailure(detail, consequence);
 }
 
-/** Runs a kernel on words; the words of its last two bindings come back. A number among the buffers is a byte count of zeros. */
-export async function kernelOutputs(
+/** Runs a kernel on words; the words of its last binding come back. A number among the buffers is a byte count of zeros. */
+export async function kernelWords(
   gpu: Gpu, kernel: KernelName, constants: Readonly<Record<string, number>>, params: ArrayBufferView, buffers: readonly (ArrayBufferView | number)[], invocations: number,
-): Promise<[Uint32Array, Uint32Array]> {
+): Promise<Uint32Array> {
   const out = await runKernel(gpu, { row: KERNELS[kernel], constants, params, buffers, invocations });
-  const words = (place: number): Uint32Array => new Uint32Array(out[place] ?? new ArrayBuffer(0));
-  return [words(out.length - 2), words(out.length - 1)];
-}
-
-/** The same, the last binding alone. */
-export async function kernelWords(...run: Parameters<typeof kernelOutputs>): Promise<Uint32Array> {
-  return (await kernelOutputs(...run))[1];
+  return new Uint32Array(out[out.length - 1] ?? new ArrayBuffer(0));
 }

@@ -1,21 +1,22 @@
 /**
  * The three GEMM layouts on FP32 and BF16 operands against float64, within 2 K 2^-24 sum |a b| (engine.md 4.3), then one
- * BF16 rounding where the output is BF16; cut into row ranges, bit for bit the same; and the packed NVFP4 GEMM equal, bit
- * for bit, to the FP32 GEMM on decoded operands.
+ * BF16 rounding where the output is BF16; cut into row ranges, bit for bit the same; and packed GEMMs equal, bit for bit,
+ * to the FP32 GEMM on decoded operands.
  */
 import { fromBits } from '../../numerics/float-bits';
-import { nvfp4Alpha, nvfp4GemmOperand, packNvfp4, quantizeNvfp4, type Nvfp4Tensor } from '../../numerics/nvfp4';
-import { SCHEMES, type BlockShape } from '../../numerics/schemes';
+import { gemmAlpha, gemmOperand, packQuantized, quantize } from '../../numerics/quantize';
+import { operandFormat, type OperandFormat } from '../../numerics/schemes';
 import type { Gpu } from '../../gpu/gpu';
 import { packWords } from '../executor';
-import { gemmDispatch, natural, type Gemm } from '../gemm';
+import { gemmDispatch, natural, packed, type Gemm } from '../gemm';
 import { packBf16, padRows } from '../parameters';
 import { stride } from '../program';
+import { hasAlpha } from '../quantize-commands';
 import { fail, kernelWords, type Check } from './check';
 import { expectWithin, expectWords } from './compare';
 import { bf16Values, randomValues } from './inputs';
 
-const [ROWS, COLS, DEPTH] = [21, 37, 83];
+const [ROWS, COLS, DEPTH] = [21, 37, 147];
 /** Not bound to anything: runKernel takes its buffers by place. */
 const PLACE = { resource: '' };
 const EMPTY = new Uint32Array(4);
@@ -110,35 +111,47 @@ const layoutCheck = (layout: Gemm['layout']): Check => ({
   },
 });
 
-const packedCheck: Check = {
-  name: 'packed NVFP4 GEMM',
+/** Values whose magnitudes differ within a block, down to an element format's subnormals, and from block to block. */
+function spreadValues(rows: number, seed: number): Float32Array {
+  return bf16Values(rows * DEPTH, seed, 3).map((x, i) => x * 2 ** -((i % 11) + (((i % DEPTH) >> 4) % 5)));
+}
+
+/** Each variant is a pipeline, so there is one for every way of decoding: the forms of wgrad and dgrad, and every kind of scale. */
+const packedCheck = (name: string, variants: readonly (readonly [what: string, a: OperandFormat, b: OperandFormat, bf16: boolean])[]): Check => ({
+  name,
   run: async ({ gpu }) => {
-    const quantized = (seed: number, rows: number, block: BlockShape): Nvfp4Tensor => quantizeNvfp4(bf16Values(rows * DEPTH, seed, 3), rows, DEPTH, block);
-    const a = quantized(81, ROWS, SCHEMES.nvfp4.operands.x.block);
     let compared = 0;
-    // As wgrad runs it (1x16 blocks, FP32 output), and as dgrad does (16x16 weights, BF16 output).
-    for (const [role, tile] of [['dy', false], ['w', true]] as const) {
-      const b = quantized(82, COLS, SCHEMES.nvfp4.operands[role].block);
-      const alpha = nvfp4Alpha(a.tensor.amax, b.tensor.amax);
-      const [packedA, packedB] = [packNvfp4(a), packNvfp4(b)];
-      const rowElements = 64 * Math.ceil(DEPTH / 64);
+    for (const [what, formatA, formatB, bf16] of variants) {
+      const [a, b] = [quantize(spreadValues(ROWS, 81), ROWS, DEPTH, formatA), quantize(spreadValues(COLS, 82), COLS, DEPTH, formatB)];
+      const alpha = gemmAlpha(a, b);
+      const [packedA, packedB] = [packQuantized(a), packQuantized(b)];
       const shape = { layout: 'nt' as const, rows: ROWS, cols: COLS, depth: DEPTH };
       const outBytes = ROWS * stride(COLS) * 4;
-      const [packed, decoded] = await Promise.all([
+      const scalesOf = (scales: Uint32Array): Uint32Array => (scales.length === 0 ? EMPTY : scales);
+      const [low, decoded] = await Promise.all([
         run(gpu, {
-          ...shape, alpha: PLACE, a: { data: PLACE, format: 'e2m1', stride: rowElements, scales: PLACE }, b: { data: PLACE, format: 'e2m1', stride: rowElements, scales: PLACE, tile },
-          c: { data: PLACE, bf16: tile, stride: stride(COLS) },
-        }, [packedA.codes, packedA.scales, packedB.codes, packedB.scales, EMPTY, Float32Array.of(alpha, 0, 0, 0), tile ? outBytes / 2 : outBytes]),
+          ...shape, ...(hasAlpha(formatA) ? { alpha: PLACE } : {}), a: packed(PLACE, PLACE, formatA, ROWS, DEPTH), b: packed(PLACE, PLACE, formatB, COLS, DEPTH),
+          c: { data: PLACE, bf16, stride: stride(COLS) },
+        }, [packedA.codes, scalesOf(packedA.scales), packedB.codes, scalesOf(packedB.scales), EMPTY, Float32Array.of(alpha, 0, 0, 0), bf16 ? outBytes / 2 : outBytes]),
         run(gpu, {
           ...shape, scale: alpha, a: natural(PLACE, DEPTH, false), b: natural(PLACE, DEPTH, false), c: { data: PLACE, bf16: false, stride: stride(COLS) },
-        }, buffersOf('nt', padRows(nvfp4GemmOperand(a), [ROWS, DEPTH]), padRows(nvfp4GemmOperand(b), [COLS, DEPTH]), EMPTY, outBytes)),
+        }, buffersOf('nt', padRows(gemmOperand(a), [ROWS, DEPTH]), padRows(gemmOperand(b), [COLS, DEPTH]), EMPTY, outBytes)),
       ]);
-      const expected = tile ? packBf16(new Float32Array(decoded.buffer)) : decoded;
       if (decoded.every((word) => word === 0)) fail('FP32 GEMM: 0 everywhere');
-      compared += expectWords(tile ? '16x16 weights' : '1x16 blocks', packed, expected);
+      compared += expectWords(what, low, bf16 ? packBf16(new Float32Array(decoded.buffer)) : decoded);
     }
     return `${compared} words bit-equal to the FP32 GEMM on decoded operands`;
   },
-};
+});
 
-export const GEMM_CHECKS: readonly Check[] = [layoutCheck('nn'), layoutCheck('nt'), layoutCheck('tn'), packedCheck];
+export const GEMM_CHECKS: readonly Check[] = [
+  layoutCheck('nn'), layoutCheck('nt'), layoutCheck('tn'),
+  packedCheck('packed NVFP4 GEMM', [
+    ['1x16 blocks', operandFormat('nvfp4', 'x'), operandFormat('nvfp4', 'dy'), false],
+    ['16x16 weights', operandFormat('nvfp4', 'dy'), operandFormat('nvfp4', 'w'), true],
+  ]),
+  packedCheck('packed FP8 GEMM', [
+    ['tensor scales', operandFormat('fp8', 'x'), operandFormat('fp8', 'dy'), false],
+    ['1x32 blocks and 128x128 tiles', operandFormat('mxfp8', 'x'), operandFormat('fp8-block', 'w'), false],
+  ]),
+];

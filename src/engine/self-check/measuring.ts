@@ -4,10 +4,11 @@
  */
 import { fromBits } from '../../numerics/float-bits';
 import { COMPARE_CHUNK, COMPARE_WORDS } from '../memory';
+import { packBf16 } from '../parameters';
 import { linearPass } from '../reference/linear';
 import { fail, kernelWords, type Check } from './check';
 import { expectWithin, expectWords } from './compare';
-import { randomValues, randomWords } from './inputs';
+import { bf16Values, randomValues, randomWords } from './inputs';
 
 const QUADS = 613;
 const ELEMENTS = 4 * QUADS;
@@ -44,6 +45,46 @@ const gradientSums: Check = {
     expectWords('non-finite elements of a clean gradient', counts(clean), [0, 0, 0]);
     expectWords('non-finite elements', counts(dirty), [0, 4, 0]);
     return `${4 * CHUNKS} sums within the rounding bound, 4 of 4 planted Inf and NaN counted`;
+  },
+};
+
+/** What of a shift persists: shifts of a gradient, and their inner products. */
+const shiftProducts: Check = {
+  name: 'shifts and their products',
+  run: async ({ gpu }) => {
+    const [g, r] = [randomValues(ELEMENTS, 93, 1), randomValues(ELEMENTS, 94, 1)];
+    const d = new Float32Array((await kernelWords(gpu, 'shift', {}, Uint32Array.of(QUADS), [g, r, 4 * ELEMENTS], QUADS)).buffer);
+    // One rounding; WGSL grants an addition no more.
+    expectWithin('shift', d, g.map((x, i) => Math.fround(x - (r[i] ?? NaN))), g.map(() => 0));
+    const products = new Float32Array((await kernelWords(gpu, 'dot', {}, Uint32Array.of(QUADS, 1), [g, d, 4 * (CHUNKS + 1)], CHUNKS)).buffer);
+    const [expected, size] = [new Float64Array(CHUNKS), new Float64Array(CHUNKS)];
+    d.forEach((x, i) => {
+      const chunk = Math.floor(i / COMPARE_CHUNK);
+      const term = x * (g[i] ?? NaN);
+      expected[chunk] = (expected[chunk] ?? 0) + term;
+      size[chunk] = (size[chunk] ?? 0) + Math.abs(term);
+    });
+    expectWithin('inner products', products.subarray(1), expected, size.map((s) => 2 * TERMS * 2 ** -24 * s));
+    return `${ELEMENTS} differences bit-equal, ${CHUNKS} partial products within the rounding bound`;
+  },
+};
+
+const outputError: Check = {
+  name: 'output rounding error',
+  run: async ({ gpu }) => {
+    const [q, r] = [bf16Values(ELEMENTS, 97, 1), bf16Values(ELEMENTS, 98, 1)];
+    const got = new Float32Array((await kernelWords(gpu, 'out_error', {}, Uint32Array.of(QUADS, 1), [packBf16(q), packBf16(r), 4 * COMPARE_WORDS * (CHUNKS + 1)], CHUNKS)).buffer);
+    for (let chunk = 0; chunk < CHUNKS; chunk++) {
+      const expected = new Float64Array(2);
+      for (let i = chunk * COMPARE_CHUNK; i < Math.min(ELEMENTS, (chunk + 1) * COMPARE_CHUNK); i++) {
+        const [a, b] = [q[i] ?? NaN, r[i] ?? NaN];
+        expected[0] = (expected[0] ?? 0) + b * b;
+        expected[1] = (expected[1] ?? 0) + (a - b) ** 2;
+      }
+      const at = COMPARE_WORDS * (chunk + 1);
+      expectWithin(`sums of chunk ${chunk}`, got.subarray(at + 1, at + 3), expected, expected.map((s) => 2 * TERMS * 2 ** -24 * s));
+    }
+    return `${2 * CHUNKS} sums within the rounding bound`;
   },
 };
 
@@ -106,4 +147,4 @@ const localError: Check = {
   },
 };
 
-export const MEASURING_CHECKS: readonly Check[] = [gradientSums, flippedUlp, repeats, localError];
+export const MEASURING_CHECKS: readonly Check[] = [gradientSums, shiftProducts, outputError, flippedUlp, repeats, localError];

@@ -38,16 +38,44 @@ const MUTATIONS: Readonly<Record<KernelName, Mutation>> = {
   cross_entropy_bprop: { by: 'cross-entropy backward', what: 'the mean over one token more', from: 'f32(params.rows)', to: 'f32(params.rows + 1u)' },
   gradient_compare: { by: 'gradient comparison', what: 'Inf and NaN by a float comparison', from: '(bitcast<vec4<u32>>(a) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)', to: 'a != a' },
   flip_ulp: { by: 'flipped ulp', what: 'the carry of the lower half runs over', from: '(w & 0xffff0000u) | ((w + 1u) & 0xffffu)', to: 'w + 1u' },
-  amax: { by: 'NVFP4 1x16 quantizer', what: 'a NaN is the largest', from: 'select(magnitude, 0u, magnitude > F32_INF)', to: 'magnitude' },
-  nvfp4_tensor_scales: { by: 'NVFP4 tensor scales', what: 'divided by 6, not multiplied by fl(1/6)', from: 'mul_f32(encode_scale, NVFP4_SIXTH)', to: 'div_f32(encode_scale, 0x40c00000u)' },
-  nvfp4_scales: { by: 'NVFP4 1x16 quantizer', what: 'double rounding on the way to the scale', from: 'mul_f32(amax, encode_sixth)', to: '((mul_f32(amax, encode_sixth) + 0x8000u) & 0xffff0000u)' },
-  quantize_nvfp4: { by: 'NVFP4 1x16 quantizer', what: 'ties away from zero', from: '(1u << (s - 1u)) - 1u + ((significand >> s) & 1u)', to: '(1u << (s - 1u))' },
-  dequantize_nvfp4: { by: 'NVFP4 16x16 quantizer', what: 'factors in another order', from: 'mul_f32(mul_f32(decode_minifloat(E4M3, scale), amax), NVFP4_RANGE_INVERSE)', to: 'mul_f32(decode_minifloat(E4M3, scale), mul_f32(amax, NVFP4_RANGE_INVERSE))' },
-  nvfp4_alpha: { by: 'NVFP4 tensor scales', what: 'the count of a run starts anew', from: 'alpha[1] +=', to: 'alpha[1] =' },
+  shift: { by: 'shifts and their products', what: 'a sum instead of a difference', from: 'g[id] - r[id]', to: 'g[id] + r[id]' },
+  dot: { by: 'shifts and their products', what: 'the last chunk is left out', from: 'q < min(params.quads, (id + 1u) * CHUNK_QUADS)', to: 'q + CHUNK_QUADS < params.quads + 1u && q < (id + 1u) * CHUNK_QUADS' },
+  out_error: { by: 'output rounding error', what: 'the lower half of a word twice', from: 'bf16x4_decode(q[i])', to: 'bf16x4_decode(q[i].xx)' },
+  amax: { by: 'NVFP4 quantizer', what: 'a NaN is the largest', from: 'select(magnitude, 0u, magnitude > F32_INF)', to: 'magnitude' },
+  tensor_scale: { by: 'tensor scales', what: 'divided by 6, not multiplied by fl(1/6)', from: 'mul_f32(encode, NVFP4_SIXTH)', to: 'div_f32(encode, 0x40c00000u)' },
+  block_amax: { by: 'FP8 block quantizer', what: 'each row of a tile for itself', from: 'atomicMax(&amax', to: 'atomicStore(&amax' },
+  block_scales: { by: 'NVFP4 quantizer', what: 'double rounding on the way to the scale', from: 'mul_f32(block.amax, block.encode_sixth)', to: '((mul_f32(block.amax, block.encode_sixth) + 0x8000u) & 0xffff0000u)' },
+  quantize: { by: 'NVFP4 quantizer', what: 'ties away from zero', from: '(1u << (s - 1u)) - 1u + ((significand >> s) & 1u)', to: '(1u << (s - 1u))' },
+  dequantize: { by: 'NVFP4 quantizer', what: 'factors in another order', from: 'mul_f32(mul_f32(decode_minifloat(E4M3, stored), amax), NVFP4_RANGE_INVERSE)', to: 'mul_f32(decode_minifloat(E4M3, stored), mul_f32(amax, NVFP4_RANGE_INVERSE))' },
+  hadamard: { by: 'Hadamard transform', what: 'a zero keeps its sign', from: 'select(quarter, 0u, (quarter & 0x7fffffffu) == 0u)', to: 'quarter' },
+  gemm_alpha: { by: 'tensor scales', what: 'the count of a run starts anew', from: 'alpha[1] +=', to: 'alpha[1] =' },
   codec_check: { by: 'exact multiply', what: 'a float multiply, which flushes subnormals', from: 'y = mul_f32(x, b[id]);', to: 'y = bitcast<u32>(bitcast<f32>(x) * bitcast<f32>(b[id]));' },
   function_check: { by: 'exponential', what: 'ln 2 to five digits only', from: '+ n * 2.12194440e-4', to: '+ n * 2.1e-4' },
   float_facts: { by: 'float arithmetic', what: 'a product that is not exact', from: 'vec4<f32>(x * y,', to: 'vec4<f32>(x * y * 1.0000002,' },
 };
+
+/** Mistakes that only some schemes, sources or shapes show. */
+const MORE: readonly (readonly [KernelName, Mutation])[] = [
+  ['gemm_nt', { by: 'packed NVFP4 GEMM', what: 'subnormal FP4 codes are zero', from: 'var subnormal = m * smallest;', to: 'var subnormal = m * 0u;' }],
+  ['gemm_nt', { by: 'packed FP8 GEMM', what: 'subnormal FP8 codes are zero', from: 'vec4<f32>(m) * bitcast<f32>(smallest)', to: 'vec4<f32>(m) * 0.0' }],
+  ['gemm_nt', { by: 'packed FP8 GEMM', what: 'the second block of a row has the scale of the first', from: 'block / 4u] >> (8u * (block % 4u))) & 0xffu);\n  if (B_SCALE', to: 'block / 4u]) & 0xffu);\n  if (B_SCALE' }],
+  ['gemm_nt', { by: 'packed NVFP4 GEMM', what: 'all rows of tiles share the first one', from: 'vec4<u32>(t.col / B_TILE)', to: 'vec4<u32>(t.col / B_TILE / 16u)' }],
+  ['block_amax', { by: 'NVFP4 quantizer', what: 'the last element of a ragged block is left out', from: 'min(first + params.block_cols, params.length)', to: 'min(first + params.block_cols, params.length - 1u)' }],
+  ['block_scales', { by: 'MXFP8 quantizer', what: 'a scale of a block that is a power of two times the largest value is one too large', from: 'above && field < 254u', to: 'field < 254u' }],
+  ['block_scales', { by: 'MXFP4 quantizer', what: 'floor without the exponent of the largest value', from: 'max(exponent, emax) - emax', to: 'exponent' }],
+  ['block_scales', { by: 'FP8 block quantizer', what: 'scales of blocks that are no powers of two', from: 'select(finite, finite & F32_INF, pow2)', to: 'finite' }],
+  ['quantize', { by: 'stochastic rounding', what: 'every block of a row draws the same bytes', from: '(first >> 4u), params.step', to: '0u, params.step' }],
+  ['quantize', { by: 'stochastic rounding', what: 'bytes of a word in the other order', from: '(8u * (place & 3u))', to: '(24u - 8u * (place & 3u))' }],
+  ['quantize', { by: 'FP8 quantizer', what: 'the scale after the cast instead of before it', from: 'factors[params.factors_first', to: 'factors[params.factors_first + min(params.factors_first, 1u)' }],
+  ['dequantize', { by: 'FP8 quantizer', what: 'BF16 by truncation', from: 'encode_minifloat(BF16, value[i], false)', to: '(value[i] >> 16u)' }],
+  ['hadamard', { by: 'Hadamard transform', what: 'one sign too few', from: '0xd7e8u', to: '0xd7e0u' }],
+  ['hadamard', { by: 'Hadamard transform', what: 'sums rounded down', from: 'rest > 4u || (rest == 4u', to: '(rest > 4u && false) || (rest == 9u' }],
+  ['gemm_alpha', { by: 'tensor scales', what: 'the scales before the cast', from: 'select(TENSOR_DECODE, TENSOR_AMAX', to: 'select(TENSOR_ENCODE, TENSOR_AMAX' }],
+  ['tensor_scale', { by: 'tensor scales', what: 'power-of-two scales rounded as the others', from: 'rule == RULE_TENSOR_POW2);', to: 'false);' }],
+  ['codec_check', { by: 'exact add', what: 'no sticky bit', from: '(q >> shift) | select(0u, 1u, (q & ((1u << shift) - 1u)) != 0u)', to: '(q >> shift)' }],
+  ['codec_check', { by: 'random numbers', what: 'nine rounds', from: 'round < 10u', to: 'round < 9u' }],
+  ['codec_check', { by: 'random numbers', what: 'the corner below 0.5', from: ' + select(0u, 1u, x < (1u << 25u))', to: '' }],
+];
 
 /** The device with one kernel replaced. */
 class MutatedGpu extends Gpu {
@@ -70,12 +98,11 @@ beforeAll(async () => {
   gpu = new MutatedGpu(device, { name: adapterName, isFallback });
   // All pipelines of the right kernels once, and none of them is refused.
   const checks = await runSelfCheck(gpu);
-  for (const { by } of Object.values(MUTATIONS)) expect(checks.find((check) => check.name === by)?.passed, by).toBe(true);
+  for (const { by } of [...Object.values(MUTATIONS), ...MORE.map(([, mutation]) => mutation)]) expect(checks.find((check) => check.name === by)?.passed, by).toBe(true);
 });
 afterAll(() => gpu.device.destroy());
 
-it.each(Object.keys(KERNELS) as KernelName[])('%s', async (kernel) => {
-  const { by, what, from, to } = MUTATIONS[kernel];
+async function find(kernel: KernelName, { by, what, from, to }: Mutation): Promise<void> {
   const right = linkShader(kernel);
   expect(right.split(from).length, `${kernel}: ${from}`).toBe(2);
   gpu.mutation = { kernel, code: right.replace(from, to) };
@@ -83,4 +110,7 @@ it.each(Object.keys(KERNELS) as KernelName[])('%s', async (kernel) => {
   gpu.mutation = null;
   expect(checks.map((check) => check.passed), `${what}: ${by}`).toEqual([false]);
   expect(gpu.liveBuffers).toBe(0);
-});
+}
+
+it.each(Object.keys(KERNELS) as KernelName[])('%s', (kernel) => find(kernel, MUTATIONS[kernel]));
+it.each(MORE.map(([kernel, mutation]) => [kernel, mutation.what, mutation] as const))('%s: %s', (kernel, _what, mutation) => find(kernel, mutation));

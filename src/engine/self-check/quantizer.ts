@@ -1,125 +1,159 @@
 /**
- * The NVFP4 quantizer on the device, bit for bit against src/numerics: amax and non-finite count, tensor scales, block
- * scales, codes, both decodes and alpha. The tensor holds what goes wrong first: zero and underflowing blocks, an
- * outlier, a ragged tail of one element (ux.md 7, reports 2, 5, 6).
+ * The quantizers on the device, bit for bit against src/numerics, one check a scheme: tensor record, block scales, factors,
+ * codes and decoded values; tensor scales and alpha; the Hadamard transform. The tensors hold what goes wrong first: zero
+ * and underflowing blocks, an outlier, a ragged tail of one element (ux.md 7, reports 2, 5, 6). All schemes share pipelines.
  */
 import { bitsOf, bitsView, fromBits } from '../../numerics/float-bits';
-import { nvfp4Alpha, nvfp4TensorScales, packNvfp4, quantizeNvfp4, type Nvfp4Tensor, type Nvfp4TensorScales } from '../../numerics/nvfp4';
-import { packRows } from '../../numerics/packing';
-import { packedSize, SCHEMES, type OperandFormat } from '../../numerics/schemes';
+import { rht, RHT_SIGN_MASK, rhtLength } from '../../numerics/hadamard';
+import { nvfp4Alpha } from '../../numerics/nvfp4';
+import { gemmOperand, outValues, quantize } from '../../numerics/quantize';
+import { elementOf, RULE_ARITHMETIC } from '../../numerics/scale-rules';
+import { operandFormat, type OperandFormat } from '../../numerics/schemes';
+import { randomBytes, type RandomKey } from '../../numerics/stochastic';
 import type { Gpu } from '../../gpu/gpu';
-import { packBf16, padRows } from '../parameters';
-import { stride } from '../program';
-import { kernelOutputs, kernelWords, type Check } from './check';
+import { NamedBuffers } from '../named-buffers';
+import { alphaDispatch, hadamardDispatch, tensorScaleDispatch } from '../quantize-commands';
+import { deviceWords, oracleWords, quantizeOnDevice, rowWords } from '../quantize-readback';
+import type { Check } from './check';
 import { expectWords } from './compare';
-import { bf16Values } from './inputs';
+import { bf16Values, randomValues } from './inputs';
 
-/** u32 words of the tensor record (lib/nvfp4). */
-export const TENSOR_WORDS = 8;
-const ROWS = 19;
-const COLS = 81;
+const [ROWS, COLS] = [19, 145];
 
-/** x as the device stores it: BF16 packed x2, or its transpose. */
-function source(x: Float32Array, rows: number, cols: number, transposed: boolean): { words: Uint32Array; stride: number } {
-  if (!transposed) return { words: packBf16(padRows(x, [rows, cols])), stride: stride(cols) };
-  const turned = Float32Array.from({ length: x.length }, (_, i) => x[(i % rows) * cols + Math.floor(i / rows)] ?? 0);
-  return { words: packBf16(padRows(turned, [cols, rows])), stride: stride(rows) };
+interface Case {
+  readonly what: string;
+  readonly x: Float32Array;
+  readonly bf16?: boolean;
+  readonly transposed?: boolean;
+  readonly random?: RandomKey;
 }
 
-export interface DeviceOperand {
-  readonly tensor: Uint32Array;
-  readonly scales: Uint32Array;
-  readonly codes: Uint32Array;
-}
-
-/** x [rows, cols] of BF16 values through the quantizer's four kernels. */
-export async function quantizeOnDevice(gpu: Gpu, x: Float32Array, rows: number, cols: number, operand: OperandFormat, transposed: boolean): Promise<DeviceOperand> {
-  const { words, stride: sourceStride } = source(x, rows, cols, transposed);
-  const size = packedSize(operand, rows, cols);
-  const constants = { SRC_FMT: 1, TRANSPOSED: transposed ? 1 : 0, TILE: operand.block[0] === 16 ? 1 : 0 };
-  const params = Uint32Array.of(rows, cols, sourceStride, size.scaleRowWords);
-  const visitors = Math.min(64, words.length);
-  const measured = await kernelWords(gpu, 'amax', { SRC_FMT: 1 }, Uint32Array.of(words.length, visitors), [words, 4 * TENSOR_WORDS], visitors);
-  const tensor = await kernelWords(gpu, 'nvfp4_tensor_scales', {}, Uint32Array.of(0), [measured], 1);
-  const [scales, multipliers] = await kernelOutputs(gpu, 'nvfp4_scales', constants, params, [words, tensor, 4 * size.scaleWords, 16 * size.scaleWords], size.scaleWords);
-  const codes = await kernelWords(gpu, 'quantize_nvfp4', constants, params, [words, multipliers, 4 * size.codeWords], size.codeWords);
-  return { tensor, scales, codes };
-}
-
-/** fl(S_enc * fl(1/6)), the fifth word of the record. */
-function encodeSixth(scales: Nvfp4TensorScales): number {
-  return Math.fround(scales.encode * Math.fround(1 / 6));
-}
-
-/** Fails unless record, scales and codes are the oracle's. -> words compared. */
-export function expectOperand(what: string, got: DeviceOperand, expected: Nvfp4Tensor): number {
-  const { tensor } = expected;
-  const packed = packNvfp4(expected);
-  const record = [bitsOf(tensor.amax), expected.nonFinite, ...[tensor.encode, tensor.decode, encodeSixth(tensor)].map(bitsOf)];
-  return expectWords(`${what} tensor record`, got.tensor.subarray(0, 5), record)
-    + expectWords(`${what} block scales`, got.scales, packed.scales)
-    + expectWords(`${what} codes`, got.codes, packed.codes);
+/** Fails unless everything that the device makes of x is the oracle's. -> words compared. */
+async function expectOracle(gpu: Gpu, format: OperandFormat, { what, x, bf16 = true, transposed = false, random }: Case): Promise<number> {
+  const got = await quantizeOnDevice(gpu, x, { rows: ROWS, cols: COLS, bf16, transposed }, format, random ? { random } : {});
+  const oracle = quantize(x, ROWS, COLS, format, { inputDtype: bf16 ? 'bf16' : 'fp32', ...(random ? { randomBytes: randomBytes(ROWS, COLS, random) } : {}) });
+  const { record, scales, factors, codes } = oracleWords(oracle);
+  return expectWords(`${what} tensor record`, got.record, record)
+    + expectWords(`${what} block factors`, got.factors, factors, true)
+    + expectWords(`${what} block scales`, got.scales, scales)
+    + expectWords(`${what} codes`, got.codes, codes)
+    + expectWords(`${what} decode`, got.decoded.f32, rowWords(oracle.dequantized, ROWS, COLS), true)
+    + expectWords(`${what} decode to BF16`, got.decoded.bf16, rowWords(outValues(oracle), ROWS, COLS, true))
+    + expectWords(`${what} GEMM operand`, got.decoded.operand, rowWords(gemmOperand(oracle), ROWS, COLS), true);
 }
 
 function hardTensor(): Float32Array {
   const x = bf16Values(ROWS * COLS, 61, 1);
   const place = (r: number, c: number): number => r * COLS + c;
-  x.fill(0, place(0, 0), place(0, 16));
+  x.fill(0, place(0, 0), place(0, 32));
   for (let r = 0; r < 16; r++) x.fill(0, place(r, 16), place(r, 32));
-  // A block so small that its E4M3 scale is 0, and an outlier: the tensor scale becomes 2, so that a block with amax 3
+  // A block so small that its E4M3 scale is 0, and an outlier: NVFP4's tensor scale becomes 2, so that a block with amax 3
   // has scale 1 and factor 2, and odd eighths lie halfway between two codes.
   for (let c = 32; c < 48; c++) x[place(2, c)] = 2 ** -20;
   x[place(3, 50)] = 1344;
   x.set([1, 3, 5, 7, 10, 14, 20, 24, -1, -3, -5, -7, -10, -14, -20, -24].map((eighths) => eighths / 8), place(17, 0));
-  x[place(18, 80)] = -768;
+  x[place(18, 144)] = -768;
   x[place(1, 0)] = -0;
   return x;
 }
 
-const quantizer = (name: string, operand: OperandFormat): Check => ({
+/** Inf and NaN are counted by integers; the codes cannot show them. */
+function spoiled(): Float32Array {
+  const x = hardTensor();
+  x.set([NaN, Infinity, -Infinity], 7 * COLS + 30);
+  return x;
+}
+
+const quantizer = (name: string, ...formats: OperandFormat[]): Check => ({
   name,
   run: async ({ gpu }) => {
     let compared = 0;
-    const hard = hardTensor();
-    compared += expectOperand('natural', await quantizeOnDevice(gpu, hard, ROWS, COLS, operand, false), quantizeNvfp4(hard, ROWS, COLS, operand.block));
-    // Scales that no step of the chain can round away.
-    const plain = bf16Values(ROWS * COLS, 62, 700);
-    const expected = quantizeNvfp4(plain, ROWS, COLS, operand.block);
-    const q = await quantizeOnDevice(gpu, plain, ROWS, COLS, operand, true);
-    compared += expectOperand('transposed', q, expected);
-    // One variant of the decode, because every variant is a pipeline; the GEMM loaders decode for themselves.
-    if (operand.block[0] === 16) {
-      const quads = Math.ceil(COLS / 4);
-      const params = Uint32Array.of(ROWS, COLS, quads, packedSize(operand, ROWS, COLS).scaleRowWords);
-      const decoded = await kernelWords(gpu, 'dequantize_nvfp4', { TILE: 1, MODE: 1 }, params, [q.codes, q.scales, q.tensor, 16 * ROWS * quads], ROWS * quads);
-      compared += expectWords('decode', decoded, packRows(bitsView(expected.dequantized), ROWS, COLS, 32, stride(COLS)), true);
+    for (const [i, format] of formats.entries()) {
+      compared += await expectOracle(gpu, format, { what: 'natural', x: hardTensor() });
+      // Scales that no step of the chain can round away.
+      compared += await expectOracle(gpu, format, { what: 'transposed', x: bf16Values(ROWS * COLS, 62, 700), transposed: true });
+      if (i > 0) continue;
+      compared += await expectOracle(gpu, format, { what: 'non-finite', x: spoiled() });
     }
-    // Inf and NaN are counted by integers; the codes cannot show them.
-    hard.set([NaN, Infinity, -Infinity], 7 * COLS + 30);
-    compared += expectOperand('non-finite', await quantizeOnDevice(gpu, hard, ROWS, COLS, operand, false), quantizeNvfp4(hard, ROWS, COLS, operand.block));
     return `${compared} words bit-equal to the CPU`;
   },
 });
 
+const fp32Source: Check = {
+  name: 'quantizer of FP32',
+  run: async ({ gpu }) => `${await expectOracle(gpu, operandFormat('nvfp4', 'x'), { what: 'FP32', x: randomValues(ROWS * COLS, 63, 30), bf16: false })} words bit-equal to the CPU`,
+};
+
+const stochastic: Check = {
+  name: 'stochastic rounding',
+  run: async ({ gpu }) => {
+    const random = { seed: 0x9abcdef0, stream: 15, step: 3, draw: 2 };
+    const format = operandFormat('nvfp4', 'dy');
+    const compared = await expectOracle(gpu, format, { what: 'natural', x: hardTensor(), random })
+      + await expectOracle(gpu, format, { what: 'transposed', x: bf16Values(ROWS * COLS, 64, 700), transposed: true, random });
+    return `${compared} words bit-equal to the CPU`;
+  },
+};
+
+/** Groups whose sums need a rounding up to leave a BF16 tie, and groups of zeros whose sums are all -0. */
+function tiedGroups(): Float32Array {
+  const x = bf16Values(ROWS * COLS, 66, 1);
+  for (let c = 0; c < 32; c++) x[c] = (RHT_SIGN_MASK >>> (c % 16)) & 1 ? 0 : -0;
+  for (let r = 2; r < ROWS; r++) {
+    x.fill(0, r * COLS, r * COLS + 16);
+    x.set([1, 2 ** -8, 1.5 * 2 ** -24].map((v) => v * 2 ** r), r * COLS);
+  }
+  return x;
+}
+
+const hadamard: Check = {
+  name: 'Hadamard transform',
+  run: async ({ gpu }) => {
+    const width = rhtLength(COLS);
+    let compared = 0;
+    for (const [what, x] of [['ordinary', bf16Values(ROWS * COLS, 65, 1)], ['ties', tiedGroups()], ['non-finite', spoiled()]] as const) {
+      // [ROWS, COLS] with the tokens last is stored [tokens, ROWS].
+      const buffers = new NamedBuffers(gpu, { x: deviceWords(x, { rows: ROWS, cols: COLS, bf16: true, transposed: true }), y: 2 * ROWS * width });
+      try {
+        await buffers.run([hadamardDispatch({ resource: 'x' }, COLS, ROWS, { resource: 'y' })]);
+        compared += expectWords(what, await buffers.read('y', (ROWS * width) / 2), rowWords(rht(x, ROWS, COLS), ROWS, width, true));
+      } finally {
+        buffers.dispose();
+      }
+    }
+    return `${compared} words bit-equal to the CPU`;
+  },
+};
+
 /** Tensor scales and alpha over the whole range of FP32. */
 const scalars: Check = {
-  name: 'NVFP4 tensor scales',
+  name: 'tensor scales',
   run: async ({ gpu }) => {
     const amaxes = [0, 1, 0x800000, bitsOf(7.9e-36), bitsOf(0.37), bitsOf(3.1), bitsOf(2688), bitsOf(7.6e35), 0x7f7fffff, 0x7f800000];
-    const found = await Promise.all(amaxes.map(async (amax, i) => {
-      const other = amaxes[(3 * i + 4) % amaxes.length] ?? 0;
-      return {
-        amax, other,
-        record: await kernelWords(gpu, 'nvfp4_tensor_scales', {}, Uint32Array.of(0), [Uint32Array.of(amax, 0, 0, 0, 0, 0, 0, 0)], 1),
-        alpha: await kernelWords(gpu, 'nvfp4_alpha', {}, Uint32Array.of(0), [Uint32Array.of(amax, 2), Uint32Array.of(other, 3), Uint32Array.of(0, 40, 0, 0)], 1),
-      };
-    }));
     let compared = 0;
-    for (const { amax, other, record, alpha } of found) {
-      const scales = nvfp4TensorScales(fromBits(amax));
-      compared += expectWords('tensor scales', record.subarray(2, 5), [scales.encode, scales.decode, encodeSixth(scales)].map(bitsOf));
-      // The second word counts the non-finite elements of a whole run.
-      compared += expectWords('alpha', alpha.subarray(0, 2), [bitsOf(nvfp4Alpha(fromBits(amax), fromBits(other))), 45], true);
+    for (const [scheme, scale, format] of [['NVFP4', 'nvfp4', operandFormat('nvfp4', 'x')], ['FP8', 'tensor', operandFormat('fp8', 'x')], ['FP8 power-of-two', 'tensor-pow2', operandFormat('fp8', 'dy', { pow2: true })]] as const) {
+      const names = amaxes.map((_, i) => `record ${i}`);
+      const other = (i: number): number => (3 * i + 4) % amaxes.length;
+      const buffers = new NamedBuffers(gpu, {
+        ...Object.fromEntries(amaxes.map((amax, i) => [names[i], Uint32Array.of(amax, i, 0, 0, 0, 0, 0, 0)])), 'low:alpha': 16,
+      });
+      try {
+        await buffers.run(names.map((name) => tensorScaleDispatch(format, { resource: name })));
+        let count = 0;
+        for (const [i, amax] of amaxes.entries()) {
+          const [ours, theirs] = [amax, amaxes[other(i)] ?? 0].map((bits) => RULE_ARITHMETIC[scale].tensor(fromBits(bits), elementOf(format)));
+          if (!ours || !theirs) continue;
+          await buffers.run([alphaDispatch(format, { resource: names[i] ?? '' }, { resource: names[other(i)] ?? '' })]);
+          count += i + other(i);
+          const product = scale === 'nvfp4' ? nvfp4Alpha(ours.amax, theirs.amax) : Math.fround(ours.decode * theirs.decode);
+          const scales = [ours.encode, ours.decode, Math.fround(ours.encode * Math.fround(1 / 6))];
+          compared += expectWords(`${scheme} scales`, (await buffers.read(names[i] ?? '')).subarray(2, 5), bitsView(Float32Array.from(scales)));
+          // The second word counts the non-finite elements of a whole run.
+          compared += expectWords(`${scheme} alpha`, await buffers.read('low:alpha', 2), [bitsOf(product), count], true);
+        }
+      } finally {
+        buffers.dispose();
+      }
     }
     return `${compared} words bit-equal to the CPU`;
   },
@@ -127,6 +161,12 @@ const scalars: Check = {
 
 export const QUANTIZER_CHECKS: readonly Check[] = [
   scalars,
-  quantizer('NVFP4 1x16 quantizer', SCHEMES.nvfp4.operands.x),
-  quantizer('NVFP4 16x16 quantizer', SCHEMES.nvfp4.operands.w),
+  quantizer('NVFP4 quantizer', operandFormat('nvfp4', 'x'), operandFormat('nvfp4', 'w')),
+  quantizer('FP8 quantizer', operandFormat('fp8', 'x'), operandFormat('fp8', 'dy')),
+  quantizer('FP8 block quantizer', operandFormat('fp8-block', 'x'), operandFormat('fp8-block', 'w')),
+  quantizer('MXFP8 quantizer', operandFormat('mxfp8', 'x'), operandFormat('mxfp8', 'dy', { floor: true, e5m2Grad: true })),
+  quantizer('MXFP4 quantizer', operandFormat('mxfp4', 'x'), operandFormat('mxfp4', 'w', { floor: true })),
+  fp32Source,
+  stochastic,
+  hadamard,
 ];

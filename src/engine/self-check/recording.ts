@@ -16,34 +16,34 @@ import { TINY_GRAPH, TINY_SHAPE, tinyParams, tinyTokens } from './tiny-model';
 
 const ROWS = TINY_SHAPE.sequences * TINY_SHAPE.tokens;
 const LOW_NODE = 'h.0.mlp.c_fc';
-/** All three passes of one linear low: each is checked alone on the inputs it had. */
-const LOW_POLICY: Policy = { ...REFERENCE_POLICY, passes: { [`${LOW_NODE}:fprop`]: 'nvfp4', [`${LOW_NODE}:dgrad`]: 'nvfp4', [`${LOW_NODE}:wgrad`]: 'nvfp4' } };
+/** All three passes of one linear low, as TransformerEngine trains: each is checked alone on the inputs it had. */
+const LOW_POLICY: Policy = { ...REFERENCE_POLICY, options: { rht: true, sr: true }, passes: { [`${LOW_NODE}:fprop`]: 'nvfp4', [`${LOW_NODE}:dgrad`]: 'nvfp4', [`${LOW_NODE}:wgrad`]: 'nvfp4' } };
 
 export class Recording {
   readonly values = new Values(TINY_GRAPH);
   readonly run: RunResult;
   readonly bytes: ReadonlyMap<string, ArrayBuffer>;
-  readonly low: Policy['passes'];
+  readonly policy: Policy;
   #params = new Map([...tinyParams()].map(([name, values]) => [name, Float64Array.from(values)]));
   #tokens = orderTokens(tinyTokens(), TINY_SHAPE, TINY_GRAPH.vocabulary);
 
-  constructor(run: RunResult, bytes: ReadonlyMap<string, ArrayBuffer>, low: Policy['passes']) {
+  constructor(run: RunResult, bytes: ReadonlyMap<string, ArrayBuffer>, policy: Policy) {
     this.run = run;
     this.bytes = bytes;
-    this.low = low;
+    this.policy = policy;
   }
 
   /** What the float64 reference is called with: the device's inputs of this node. */
   call(node: GraphNode): ReferenceCall {
     const pass = (name: 'fprop' | 'dgrad' | 'wgrad') => {
-      const scheme = this.low[`${node.id}:${name}`];
+      const scheme = this.policy.passes[`${node.id}:${name}`];
       return scheme === undefined ? {} : { [name]: scheme };
     };
     return {
       attrs: node, ...TINY_SHAPE, rounding: 'bf16', ids: this.#tokens.ids, targets: this.#tokens.targets,
       inputs: node.inputs.map((id) => this.y(id)),
       params: Object.fromEntries(Object.entries(node.params).map(([role, name]) => [role, this.#params.get(name) ?? new Float64Array()])),
-      low: { ...pass('fprop'), ...pass('dgrad'), ...pass('wgrad') },
+      low: { ...pass('fprop'), ...pass('dgrad'), ...pass('wgrad') }, options: this.policy.options, tensorNumber: TINY_GRAPH.nodes.indexOf(node),
     };
   }
 
@@ -101,7 +101,7 @@ async function readAll(session: Session): Promise<ReadonlyMap<string, ArrayBuffe
 export async function record(session: Session): Promise<Recording> {
   session.setBatch(tinyTokens());
   const run = await session.runReference();
-  return new Recording(run, await readAll(session), {});
+  return new Recording(run, await readAll(session), REFERENCE_POLICY);
 }
 
 export interface Replay {
@@ -110,7 +110,7 @@ export interface Replay {
   /** A run with one flipped ulp as it is measured, and with every step executed. */
   readonly flipped: { readonly resumed: RunResult; readonly full: RunResult };
   readonly localError: { readonly node: GraphNode; readonly measured: number | null };
-  /** A run with the three passes of one linear in NVFP4. */
+  /** A run with the three passes of one linear in NVFP4, transformed and rounded at random. */
   readonly low: Recording;
   readonly lowNode: GraphNode;
 }
@@ -124,7 +124,7 @@ export async function replay(session: Session): Promise<Replay> {
   const wgrad: Policy = { ...REFERENCE_POLICY, passes: { [`${LOW_NODE}:wgrad`]: 'nvfp4' } };
   const measured = (await session.runVariant({ policy: wgrad, localErrorOf: `${LOW_NODE}:wgrad` })).localError;
   const run = await session.runReference(LOW_POLICY);
-  const low = new Recording(run, await readAll(session), LOW_POLICY.passes);
+  const low = new Recording(run, await readAll(session), LOW_POLICY);
   const lowNode = low.values.node(LOW_NODE);
   return { again, flipped, localError: { node: lowNode, measured }, low, lowNode };
 }

@@ -81,7 +81,7 @@ it('a throw inside one kernel fails the checks that need it, with its message', 
   Object.defineProperty(broken, 'lost', { get: () => gpu.lost });
   const checks = await runSelfCheck(broken);
   expect(checks.filter((check) => !check.passed)).toEqual(
-    ['FP8 codes', 'FP4 codes', 'BF16 codes', 'E8M0 scales', 'exact multiply', 'exact divide'].map((name) => ({ name, passed: false, detail: 'no such pipeline' })),
+    ['FP8 codes', 'FP4 codes', 'BF16 codes', 'E8M0 scales', 'exact add', 'exact multiply', 'exact divide', 'random numbers'].map((name) => ({ name, passed: false, detail: 'no such pipeline' })),
   );
   expect(gpu.liveBuffers).toBe(0);
 });

@@ -1,4 +1,7 @@
-/** What tests of the quantizer share: a tensor as the device stores it, quantized and decoded there, and the oracle's form of both. */
+/**
+ * One tensor through the quantizer's kernels with everything read back, into buffers full of garbage, and the oracle's form
+ * of it: what the start-up check and the tests compare. Not for hot paths.
+ */
 import type { Gpu } from '../gpu/gpu';
 import { bitsOf, bitsView } from '../numerics/float-bits';
 import { packRows } from '../numerics/packing';
@@ -39,7 +42,7 @@ export interface OnDevice {
   readonly decoded: Readonly<Record<DecodeMode, Uint32Array>>;
 }
 
-/** Quantizes x on the device into buffers full of garbage, and decodes it in every mode. amaxBits: given instead of measured. */
+/** Quantizes x on the device and decodes it in every mode. amaxBits: given instead of measured. */
 export async function quantizeOnDevice(gpu: Gpu, x: Float32Array, given: Given, format: OperandFormat, options: { amaxBits?: number; random?: RandomKey } = {}): Promise<OnDevice> {
   const { rows, cols, bf16, transposed } = given;
   const bytes = placeBytes(format, rows, cols);
