@@ -15,17 +15,20 @@ export interface StoredProbeSink {
   onSite?(site: SiteId, result: SiteResult, done: number, total: number, stored: boolean): void;
 }
 
+/** What is asked of a probe. */
+type Measures = Pick<Probe, 'referenceLosses' | 'measureFloor' | 'measureSites' | 'measureLeaveOneOut' | 'measureJoint'>;
+
 const NO_EXTRAS: SiteExtras = { persistent: false };
 
 export class StoredProbe {
-  #probe: Probe;
+  #probe: Measures;
   #store: RunStore;
   #key: string;
   #recipe: RecipeName;
   #options: PolicyOptions;
 
   /** key: the run of the store, of this recipe under these options (run-store runKey). */
-  constructor(probe: Probe, store: RunStore, key: string, recipe: RecipeName, options: PolicyOptions) {
+  constructor(probe: Measures, store: RunStore, key: string, recipe: RecipeName, options: PolicyOptions) {
     this.#probe = probe;
     this.#store = store;
     this.#key = key;
