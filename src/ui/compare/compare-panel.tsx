@@ -27,7 +27,8 @@ function allLowWords(compared: Compared): { readonly text: string; readonly titl
 }
 
 const measuredCells = (compared: Compared): number[] => [...layerOf(compared, compared.layer).values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
-const subtitle = (compared: Compared): string => [switchWords(compared.options), ...(compared.layer === 'isolated' ? [] : [LAYER_WORDS[compared.layer].name.toLowerCase()])].filter((words) => words !== '').join('; ') || 'no switches';
+/** The switches; of left-out cells first that they are. */
+const subtitle = (compared: Compared): string => [...(compared.layer === 'isolated' ? [] : ['if left out']), switchWords(compared.options)].filter((words) => words !== '').join('; ') || 'no switches';
 
 export function ComparePanel() {
   const facts = useFacts((f) => f);

@@ -12,6 +12,7 @@ import { FORMATS } from '../../numerics/formats';
 import { operandFormat } from '../../numerics/schemes';
 import type { LayerCell } from '../../state';
 import type { HeatCell, Mark } from '../charts/heatmap';
+import { ANGLE_DOMAIN } from '../charts/scales';
 import type { Position } from './navigation';
 
 export interface GridModel {
@@ -78,6 +79,11 @@ export interface CellFacts {
   isStored(id: SiteId): boolean;
 }
 
+/** Outside the legend's handles; a handle at its end cuts nothing off: 0 has the colour of the lower end. */
+function isOutside(angleDeg: number, [low, high]: readonly [number, number]): boolean {
+  return (angleDeg < low && low > ANGLE_DOMAIN[0]) || (angleDeg > high && high < ANGLE_DOMAIN[1]);
+}
+
 /** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand. */
 export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
   return model.rows.flatMap((row, r) =>
@@ -97,7 +103,7 @@ export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown:
         locked: plan.locked[site.id] === true,
         belowNoise,
         stored: state !== 'missing' && facts.isStored(site.id),
-        dimmed: angleDeg !== null && (angleDeg < range[0] || angleDeg > range[1]),
+        dimmed: angleDeg !== null && isOutside(angleDeg, range),
       };
     }),
   );

@@ -61,7 +61,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
         <RecipeName />
         <Ribbon />
       </header>
-      <GridTools subtitle={measuring !== null ? `Measuring ${siteShort(graph, measuring)}` : isEmpty ? layerNote(layer, layerFactsOf(facts)) : LAYER_WORDS[layer].subtitle(formatName(recipe))} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <GridTools subtitle={measuring !== null ? `${facts.run?.part === 'leave-one-out' ? 'Leaving out' : 'Measuring'} ${siteShort(graph, measuring)}` : isEmpty ? layerNote(layer, layerFactsOf(facts)) : LAYER_WORDS[layer].subtitle(formatName(recipe))} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
       <div className="grid-stage" ref={stage}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>

@@ -82,6 +82,8 @@ describe('grid of passes', () => {
     expect(cell('h.1.attn.c_attn:fprop')).toMatchObject({ state: 'failed', angleDeg: null, stored: false });
     expect(cell('h.2.attn.c_attn:wgrad')).toMatchObject({ state: 'measuring', angleDeg: null, mark: 'B', ghost: null });
     expect(cell('h.1.mlp.c_fc:dgrad')).toMatchObject({ state: 'missing', locked: true, stored: false });
+    const zero = heatCells(model, { layer: new Map([['h.0.attn.c_attn:fprop', { state: 'value', angleDeg: 0, belowNoise: true }]]), measuring: null, isStored: () => false }, PLAN, PLAN, [0.01, 90]);
+    expect(zero[0]).toMatchObject({ angleDeg: 0, dimmed: false });
   });
 });
 
