@@ -1,6 +1,7 @@
 /**
  * The kernel table against the .wgsl files' own binding lines, and every kernel through the device's compiler: with its
- * defaults, and with every set of constants that the programs of both reference policies and of all low passes use.
+ * defaults, and with every set of constants that the programs of both reference policies, of all low passes in every scheme
+ * and of low op groups use.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +10,7 @@ import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
 import { linkShader } from '../gpu/shaders';
 import { paintableSites } from '../graph/sites';
-import type { Policy } from '../graph/policy';
+import { OUT_SCALINGS, OUT_SCHEME, PASS_SCHEMES, type PassScheme, type Policy, type PolicyOptions } from '../graph/policy';
 import { compileProgram } from './compile';
 import { Executor } from './executor';
 import { KERNELS } from './kernels';
@@ -71,15 +72,19 @@ describe('the device compiles', () => {
 
   it('every variant that a program uses', async () => {
     const { graph } = builtIn('nano');
-    const values = new Values(graph);
-    const low = Object.fromEntries(paintableSites(graph).map((site) => [site.id, 'nvfp4' as const]));
+    const shape = { sequences: 2, tokens: 8 };
+    const lowPasses = (scheme: PassScheme, options: PolicyOptions): Policy => ({
+      reference: 'bf16', options, passes: Object.fromEntries(paintableSites(graph, scheme).map((site) => [site.id, scheme])),
+    });
+    const lowOuts = (options: PolicyOptions): Policy => ({ reference: 'bf16', options, passes: {}, outs: paintableSites(graph, OUT_SCHEME).map((site) => site.node) });
     const policies: Policy[] = [
       { reference: 'fp32', passes: {}, options: {} },
       { reference: 'bf16', passes: {}, options: {} },
-      { reference: 'bf16', passes: low, options: {} },
-      { reference: 'bf16', passes: low, options: { weights1d: true } },
+      ...PASS_SCHEMES.map((scheme) => lowPasses(scheme, {})),
+      lowPasses('nvfp4', { weights1d: true }), lowPasses('nvfp4', { rht: true, sr: true }), lowPasses('mxfp8', { e5m2Grad: true }),
+      ...OUT_SCALINGS.map((out) => lowOuts({ out })),
     ];
-    const dispatches = policies.flatMap((policy) => compileProgram(values, policy, { sequences: 2, tokens: 8 }).steps)
+    const dispatches = policies.flatMap((policy) => compileProgram(new Values(graph, policy), policy, shape).steps)
       .flatMap((step) => step.commands).filter((command): command is Dispatch => !isClear(command));
     const variants = new Set(dispatches.map((d) => Executor.pipelineKey(d)));
     const executor = new Executor(gpu);
