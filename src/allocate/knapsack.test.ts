@@ -6,16 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { bendAtMost, solveFrontier, spendAtMost } from './knapsack';
 import type { KnapsackItem } from './knapsack';
-
-/** mulberry32: a seeded generator, so that a failure can be repeated. */
-function random(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { random } from './solver-fixture';
 
 interface Plan {
   readonly cost: number;
@@ -220,10 +211,10 @@ describe('the knapsack at full size', () => {
 describe('what the solver refuses', () => {
   it('names an impossible cost or tan^2', () => {
     const item: KnapsackItem = { id: 'a', cost: 1, tan2: 1, floorTan2: 0, lock: null };
-    expect(() => solveFrontier([{ ...item, cost: 0.5 }])).toThrow('knapsack a: expected an integer cost >= 0');
-    expect(() => solveFrontier([{ ...item, cost: -1 }])).toThrow('knapsack a: expected an integer cost >= 0');
-    expect(() => solveFrontier([{ ...item, tan2: -1 }])).toThrow('knapsack a: expected tan^2 >= 0');
-    expect(() => solveFrontier([{ ...item, floorTan2: NaN }])).toThrow('knapsack a: expected a floor');
+    expect(() => solveFrontier([{ ...item, cost: 0.5 }])).toThrow('solver a: expected an integer cost >= 0');
+    expect(() => solveFrontier([{ ...item, cost: -1 }])).toThrow('solver a: expected an integer cost >= 0');
+    expect(() => solveFrontier([{ ...item, tan2: -1 }])).toThrow('solver a: expected tan^2 >= 0');
+    expect(() => solveFrontier([{ ...item, floorTan2: NaN }])).toThrow('solver a: expected a floor');
   });
 
   it('keeps a site with no measurement HP and names it; a lock to low is obeyed and named', () => {
