@@ -114,7 +114,7 @@ export interface ParetoLists {
 }
 
 /**
- * Every efficient set of options, one option a decision; null once the lists hold more than `limit` states together.
+ * Every efficient set of options, one option a decision; null once the lists hold, or are bound to hold, more than `limit` states together.
  * `prune` may drop states that it knows to lead nowhere, after decision `d` was added.
  */
 export function paretoLists(decisions: readonly (readonly Entry[])[], limit: number, prune?: (list: ParetoList, d: number) => void): ParetoLists | null {
@@ -137,7 +137,8 @@ export function paretoLists(decisions: readonly (readonly Entry[])[], limit: num
     prune?.(other, d);
     [list, other] = [other, list];
     states += list.length;
-    if (states > limit) return null;
+    // Lists hardly ever get shorter by themselves, so that a hopeless one is known early.
+    if (states + (prune ? 0 : list.length * d) > limit) return null;
     parents.set(d, list.parents.slice(0, list.length));
   }
   return {

@@ -1,0 +1,70 @@
+/**
+ * Decisions that flip within noise (ux.md 3.1): the plan at the same budget is solved 100 times with every clean angle
+ * shifted by a normal draw of width max(standard error, noise floor of its pass); a site whose format then differs from the
+ * plan's in at least 5 solves is unstable. The draws are addressed by site, format and solve (Philox), so the same plan
+ * has the same unstable sites, whatever else is on the page.
+ */
+import { angleOfTanSquared, tanSquared } from '../base/angle';
+import { assert } from '../base/errors';
+import { philox4x32 } from '../base/random';
+import { floorOf } from '../graph/noise-floor';
+import type { SiteFormat, SiteId } from '../graph/policy';
+import { poseQuestion, type FormatOffer, type SiteChoice } from './choices';
+import { formatOf, type CostedSite, type Formats } from './cost';
+import type { MeasuredFormat } from './offers';
+import { solveWithin } from './within';
+
+export const SOLVES = 100;
+export const FLIPS_TO_FLAG = 5;
+const SEED = 20240501;
+
+/** Degrees by which the clean angle of a site in a format is uncertain. */
+export type NoiseWidth = (id: SiteId, format: SiteFormat) => number;
+
+/** max(standard error over batches, floor of the pass); 0 for what was not measured and for high precision. */
+export function noiseWidth(sites: readonly CostedSite[], low: readonly MeasuredFormat[]): NoiseWidth {
+  const passes = new Map(sites.map(({ id, pass }) => [id, pass]));
+  return (id, format) => {
+    const evidence = low.find((measured) => measured.format === format)?.evidence;
+    const result = evidence?.sites[id];
+    const pass = passes.get(id);
+    if (evidence === undefined || pass === undefined || result?.status !== 'measured') return 0;
+    return Math.max(result.angleSeDeg ?? 0, evidence.floor === null ? 0 : floorOf(pass, evidence.floor));
+  };
+}
+
+/** How often each site took another format than the plan's, of SOLVES; sites that never did are left out. */
+export function countFlips(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): ReadonlyMap<SiteId, number> {
+  const budget = sites.reduce((sum, { id, offers }) => {
+    const offer = offers.find(({ format }) => format === formatOf(plan, id));
+    assert(offer, `countFlips: the plan has ${id} in ${formatOf(plan, id)}, which is not offered`);
+    return sum + offer.cost;
+  }, 0);
+  const flips = new Map<SiteId, number>();
+  for (let solve = 0; solve < SOLVES; solve++) {
+    const shifted = sites.map((site, s) => ({ ...site, offers: site.offers.map((offer, o) => shiftedOffer(offer, width(site.id, offer.format), [s, o, solve])) }));
+    const { formats } = solveWithin(poseQuestion(shifted, groups), { cost: budget });
+    for (const { id } of sites) if (formatOf(formats, id) !== formatOf(plan, id)) flips.set(id, (flips.get(id) ?? 0) + 1);
+  }
+  return flips;
+}
+
+/** The unstable sites, in site order. */
+export function unstableSites(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): SiteId[] {
+  const flips = countFlips(sites, groups, plan, width);
+  return sites.map((site) => site.id).filter((id) => (flips.get(id) ?? 0) >= FLIPS_TO_FLAG);
+}
+
+/** A clean angle below 0 counts as 0, as in a measurement (method.md 1). */
+function shiftedOffer(offer: FormatOffer, widthDeg: number, [site, format, solve]: readonly [number, number, number]): FormatOffer {
+  if (widthDeg === 0 || offer.tan2 === null) return offer;
+  const angleDeg = angleOfTanSquared(offer.tan2) + widthDeg * normal(site, format, solve);
+  // Short of 90 degrees, where the tangent has its pole.
+  return { ...offer, tan2: tanSquared(Math.min(89.9, Math.max(0, angleDeg))) };
+}
+
+/** A standard normal draw by its address (Box and Muller 1958). */
+function normal(site: number, format: number, solve: number): number {
+  const [a, b] = philox4x32([site, format, solve, 0], [SEED, 0]);
+  return Math.sqrt(-2 * Math.log((a + 0.5) / 2 ** 32)) * Math.cos((2 * Math.PI * b) / 2 ** 32);
+}
