@@ -8,7 +8,7 @@
 import { BendscopeError } from '../base/errors';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import type { Entry } from './pareto';
-import { relax, type Relaxation } from './relaxation';
+import { mirrored, relax, type RelaxedQuestion, type Relaxation } from './relaxation';
 
 export interface FormatOffer {
   readonly format: SiteFormat;
@@ -58,6 +58,8 @@ export interface Level {
    */
   readonly entries: readonly (readonly Entry[])[];
   readonly relaxation: () => Relaxation;
+  /** The same with bend as the weight and cost as the value. */
+  readonly byBend: () => RelaxedQuestion;
 }
 
 /** A question to be solved: for every efficient plan (frontier.ts) or within one budget (within.ts), as often as one likes. */
@@ -111,8 +113,10 @@ function levelOf(decisions: readonly Decision[], floor: number): Level | null {
     if (kept.length === 0) return null;
     entries.push(kept);
   }
-  let relaxation: Relaxation | null = null;
-  return { floor, entries, relaxation: () => (relaxation ??= relax(entries)) };
+  let known: Relaxation | null = null;
+  let turned: RelaxedQuestion | null = null;
+  const relaxation = (): Relaxation => (known ??= relax(entries));
+  return { floor, entries, relaxation, byBend: () => (turned ??= mirrored(entries, relaxation())) };
 }
 
 /** The format of every site, from the rank each decision takes. */

@@ -67,8 +67,13 @@ export function relax(decisions: readonly (readonly Entry[])[]): Relaxation {
   return { steps, weights, values };
 }
 
+export interface RelaxedQuestion {
+  readonly entries: readonly (readonly Entry[])[];
+  readonly relaxation: Relaxation;
+}
+
 /** The same question with weight and value swapped: entries and chain the other way round. */
-export function mirrored(entries: readonly (readonly Entry[])[], relaxation: Relaxation): { readonly entries: readonly (readonly Entry[])[]; readonly relaxation: Relaxation } {
+export function mirrored(entries: readonly (readonly Entry[])[], relaxation: Relaxation): RelaxedQuestion {
   const turn = ({ decision, from, to, weight, gain }: Step): Step => {
     const last = entries[decision]!.length - 1;
     return { decision, from: last - to, to: last - from, weight: gain, gain: weight };

@@ -12,7 +12,7 @@ import type { SiteFormat, SiteId } from '../graph/policy';
 import { formatsOf, winsTie, type Question } from './choices';
 import { tan2Limit, type FrontierPoint } from './frontier';
 import { addDecision, ParetoList, paretoLists, type Entry } from './pareto';
-import { entriesAfter, isRelaxedOptimum, mirrored, relaxedValue, stepsWithin, type Relaxation } from './relaxation';
+import { entriesAfter, isRelaxedOptimum, relaxedValue, stepsWithin, type Relaxation } from './relaxation';
 
 /** What a plan may cost, in the unit of the offers, or bend. */
 export type Limit = { readonly cost: number } | { readonly angleDeg: number };
@@ -39,8 +39,8 @@ export function solveWithin(question: Question, limit: Limit, stateLimit = STATE
   const isSpend = 'cost' in limit;
   const asked = wholeLimit(limit, question);
   // The floor is part of the angle, whether that is the limit or what is to be small.
-  const levels = question.levels.map(({ entries, floor, relaxation }) =>
-    isSpend ? { entries, relaxation: relaxation(), weight: 0, value: floor } : { ...mirrored(entries, relaxation()), weight: floor, value: 0 });
+  const levels = question.levels.map(({ entries, floor, relaxation, byBend }) =>
+    isSpend ? { entries, relaxation: relaxation(), weight: 0, value: floor } : { ...byBend(), weight: floor, value: 0 });
   const lightest = Math.min(...levels.map(({ relaxation, weight }) => relaxation.weights[0]! + weight));
   const capacity = Math.max(asked, lightest);
   let best: Optimum | null = null;
