@@ -49,7 +49,7 @@ export interface PersistentShift {
   readonly draws: number;
   /** persistent / RMS of |g*| over the draws. */
   readonly relative: number;
-  /** Jackknife standard error of `relative` over the draws. */
+  /** Jackknife standard error of `relative` over the draws, shift and reference left out together. */
   readonly standardError: number;
   /** persistent^2 / mean |d|^2: the share of the squared shift that stays, 0..1 up to noise. */
   readonly share: number;

@@ -31,7 +31,7 @@ describe('persistent^2', () => {
     if (n < 3) return;
     // Where the common part dominates the jackknife is right; where there is only noise, whose pairs are all of the
     // estimate (a degenerate U-statistic), its variance is 2 (n - 1) / (n - 2) times too large, never too small.
-    const claimed = Math.sqrt(grams.reduce((sum, gram) => sum + jackknifeError(gram) ** 2, 0) / grams.length);
+    const claimed = Math.sqrt(grams.reduce((sum, gram) => sum + jackknifeError(gram, [1]) ** 2, 0) / grams.length);
     expect(claimed / spread).toBeGreaterThan(0.9);
     expect(claimed / spread).toBeLessThan(1.1 * Math.sqrt((2 * (n - 1)) / (n - 2)));
   });
@@ -40,7 +40,21 @@ describe('persistent^2', () => {
     const draws = drawsOf(3, 5, 0.5, 1);
     const leftOut = draws.map((_, out) => persistentSquared(gramOf(draws.filter((_, i) => i !== out))));
     const mean = leftOut.reduce((a, b) => a + b) / 5;
-    expect(jackknifeError(gramOf(draws))).toBeCloseTo(Math.sqrt(0.8 * leftOut.reduce((sum, x) => sum + (x - mean) ** 2, 0)), 12);
+    expect(jackknifeError(gramOf(draws), [1])).toBeCloseTo(Math.sqrt(0.8 * leftOut.reduce((sum, x) => sum + (x - mean) ** 2, 0)), 12);
+  });
+
+  it('knows that references vary too: its claim is the spread of the ratio', () => {
+    const n = 8;
+    const found = Array.from({ length: 300 }, (_, experiment) => {
+      const gram = gramOf(drawsOf(experiment, n, 1, 0.01));
+      const references = Array.from({ length: n }, (_, draw) => (1 + 0.2 * normal(experiment, draw, 999)) ** 2);
+      return { ratio: persistentSquared(gram) / (references.reduce((a, b) => a + b) / n), claimed: jackknifeError(gram, references) };
+    });
+    const mean = found.reduce((sum, { ratio }) => sum + ratio, 0) / found.length;
+    const spread = Math.sqrt(found.reduce((sum, { ratio }) => sum + (ratio - mean) ** 2, 0) / (found.length - 1));
+    const claimed = Math.sqrt(found.reduce((sum, one) => sum + one.claimed ** 2, 0) / found.length);
+    expect(claimed / spread).toBeGreaterThan(0.9);
+    expect(claimed / spread).toBeLessThan(1.1);
   });
 
   it('two draws: their inner product', () => {
@@ -59,7 +73,7 @@ describe('persistent shift', () => {
   });
 
   it('a shift of zero: nothing stays', () => {
-    expect(persistentShift(gramOf(Array.from({ length: 8 }, () => [0, 0])), [1, 2])).toEqual({ draws: 8, relative: 0, standardError: 0, share: 0 });
+    expect(persistentShift(gramOf(Array.from({ length: 8 }, () => [0, 0])), [1, 2, 1, 2, 1, 2, 1, 2])).toEqual({ draws: 8, relative: 0, standardError: 0, share: 0 });
   });
 
   it('draws that cancel: nothing stays, with the error that such draws leave', () => {
@@ -73,8 +87,9 @@ describe('persistent shift', () => {
 
   it('relative to the root mean square of the references; its error is that of its square over twice its length', () => {
     const gram = gramOf(drawsOf(0, 8, 1, 0.01));
-    const found = persistentShift(gram, [9, 16, 7, 8]);
+    const references = [9, 16, 7, 8, 10, 10, 9, 11];
+    const found = persistentShift(gram, references);
     expect(found.relative).toBeCloseTo(Math.sqrt(persistentSquared(gram) / 10), 12);
-    expect(found.standardError / (jackknifeError(gram) / 10 / (2 * found.relative))).toBeCloseTo(1, 1);
+    expect(found.standardError / (jackknifeError(gram, references) / (2 * found.relative))).toBeCloseTo(1, 1);
   });
 });

@@ -47,13 +47,26 @@ export function persistentSquared(gram: Gram): number {
   return (sum(rows) - sum(squares)) / (rows.length * (rows.length - 1));
 }
 
-/** Jackknife error of persistentSquared over n >= 3 draws. */
-export function jackknifeError(gram: Gram): number {
+/**
+ * persistent^2 / mean |g*|^2 with each of n >= 3 draws left out in turn, of shift and reference alike: a ratio's error
+ * is that of both. One reference for all draws has no part in it.
+ */
+function leftOutRatios(gram: Gram, referenceSquares: readonly number[]): number[] {
   const { rows, squares } = rowsAndSquares(gram, 3);
   const n = rows.length;
   const pairs = sum(rows) - sum(squares);
-  // Without draw i the pairs with it are gone, on both sides of the diagonal.
-  const leftOut = rows.map((row, i) => (pairs - 2 * (row - (squares[i] ?? NaN))) / ((n - 1) * (n - 2)));
+  const references = sum(referenceSquares);
+  return rows.map((row, i) => {
+    // Without draw i the pairs with it are gone, on both sides of the diagonal.
+    const squared = (pairs - 2 * (row - (squares[i] ?? NaN))) / ((n - 1) * (n - 2));
+    return squared / (referenceSquares.length === n ? (references - (referenceSquares[i] ?? NaN)) / (n - 1) : references / referenceSquares.length);
+  });
+}
+
+/** Jackknife error of persistent^2 / mean |g*|^2 over n >= 3 draws; references: |g*|^2 of every draw, or one for all. */
+export function jackknifeError(gram: Gram, referenceSquares: readonly number[]): number {
+  const leftOut = leftOutRatios(gram, referenceSquares);
+  const n = leftOut.length;
   const mean = sum(leftOut) / n;
   return Math.sqrt(((n - 1) / n) * sum(leftOut.map((value) => (value - mean) ** 2)));
 }
@@ -64,16 +77,17 @@ export function jackknifeError(gram: Gram): number {
  * is one error larger. se / (2 length) where the shift is clear, sqrt(se) where it is zero, where a derivative is none.
  */
 export function persistentShift(gram: Gram, referenceSquares: readonly number[]): PersistentShift {
+  const { squares } = rowsAndSquares(gram, 3);
+  assert(referenceSquares.length === squares.length || referenceSquares.length === 1, 'persistentShift: expected one reference, or one a draw');
   const scale = sum(referenceSquares) / referenceSquares.length;
   assert(scale > 0, 'persistentShift: expected references that are not zero');
   const squared = Math.max(0, persistentSquared(gram)) / scale;
   const relative = Math.sqrt(squared);
-  const { squares } = rowsAndSquares(gram, 3);
   const meanSquared = sum(squares) / squares.length / scale;
   return {
     draws: squares.length,
     relative,
-    standardError: Math.sqrt(squared + jackknifeError(gram) / scale) - relative,
+    standardError: Math.sqrt(squared + jackknifeError(gram, referenceSquares)) - relative,
     share: meanSquared > 0 ? squared / meanSquared : 0,
   };
 }
