@@ -251,8 +251,9 @@ def read_modelopt(path, names):
     touched = set()
     for entry in quant_cfg:
         assert ("cfg" in entry) != ("enable" in entry)
-        for quantizer in fnmatch.filter(state, entry["quantizer_name"]):
-            if entry["quantizer_name"] != "*":
+        pattern = entry["quantizer_name"]
+        for quantizer in fnmatch.filter(state, pattern) if re.search(r"[*?\[]", pattern) else {pattern} & set(state):
+            if pattern != "*":
                 assert quantizer not in touched, f"{quantizer} is set twice"
                 touched.add(quantizer)
             state[quantizer] = entry.get("cfg")

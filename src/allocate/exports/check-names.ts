@@ -15,7 +15,7 @@ export interface NameCheck {
   readonly missing: readonly string[];
   /** Names of the list that no pattern takes: norms, embeddings, the head. */
   readonly unmatched: readonly string[];
-  /** Names that several patterns take, or that stand in the list several times. */
+  /** Names that several patterns take, that two layers of the plan share, or that stand in the list several times. */
   readonly double: readonly string[];
   /** Names that a pattern takes and the plan does not know, such as layers of a deeper model. */
   readonly foreign: readonly string[];
@@ -43,18 +43,17 @@ export function checkNames(pasted: string, target: ExportTarget, plan: Plan, con
   const selectors = target.selectors?.(plan, context);
   if (!selectors) return null;
   const { patterns } = selectors;
-  const expected = new Set(selectors.layers);
-  const names = parseNames(pasted);
-  const times = new Map<string, number>();
-  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
-  const takes = new Map([...times.keys()].map((name): [string, number] => [name, hits(patterns, name)]));
+  const expected = counted(selectors.layers);
+  const times = counted(parseNames(pasted));
   const listed = [...times.keys()];
-  const double = listed.filter((name) => (takes.get(name) ?? 0) > 1 || ((times.get(name) ?? 0) > 1 && expected.has(name)));
+  const takes = new Map(listed.map((name): [string, number] => [name, hits(patterns, name)]));
+  const isShared = (name: string): boolean => expected.has(name) && ((times.get(name) ?? 0) > 1 || (expected.get(name) ?? 0) > 1);
+  const double = listed.filter((name) => (takes.get(name) ?? 0) > 1 || isShared(name));
   const once = listed.filter((name) => takes.get(name) === 1 && !double.includes(name));
   const matched = once.filter((name) => expected.has(name));
   const foreign = once.filter((name) => !expected.has(name));
   const unmatched = listed.filter((name) => takes.get(name) === 0);
-  const missing = [...expected].filter((name) => !times.has(name));
+  const missing = [...expected.keys()].filter((name) => !times.has(name));
   const others = [
     ...(missing.length > 0 ? [`${missing.length} of the plan are not in the list`] : []),
     ...(double.length > 0 ? [`${double.length} matched twice`] : []),
@@ -63,9 +62,15 @@ export function checkNames(pasted: string, target: ExportTarget, plan: Plan, con
   ];
   return {
     matched, missing, unmatched, double, foreign,
-    isGood: matched.length === expected.size && double.length === 0 && foreign.length === 0,
-    sentence: [`matched ${matched.length} of ${expected.size}`, ...others].join(', '),
+    isGood: matched.length === selectors.layers.length && double.length === 0 && foreign.length === 0,
+    sentence: [`matched ${matched.length} of ${selectors.layers.length}`, ...others].join(', '),
   };
+}
+
+function counted(names: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
+  return times;
 }
 
 /** Patterns that take a name. Globs are ordered and the first wins, so of them at most one does. */
