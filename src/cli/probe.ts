@@ -9,8 +9,8 @@ import { devDependencies } from '../../package.json';
 import { canonicalJson } from '../base/canonical-json';
 import { formatDegrees, formatDuration, formatPercent } from '../base/units';
 import { APP_VERSION } from '../base/version';
+import { engineFingerprint } from '../engine/fingerprint';
 import { Session } from '../engine/session';
-import { shaderHash } from '../gpu/shaders';
 import { predictLedger, probeRun } from '../graph/ledger';
 import type { SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
@@ -64,7 +64,7 @@ export async function probe(flags: Flags, devices: Devices): Promise<void> {
   const { model, tokens, measuring, sites, joints, out } = inputs;
   const gpu = await devices.get(flags);
   const { recipe, options } = measuring;
-  const key = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: `${APP_VERSION}+${shaderHash()}` });
+  const key = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: engineFingerprint() });
   const journal = `${out}.journal`;
   const store = await openFileRunStore(journal);
   const run = probeRun(model.graph, tokens, tokens.batches.length, measuring);

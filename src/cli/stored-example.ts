@@ -16,9 +16,9 @@ import { BUILT_IN_TEXTS } from '../data/text';
 import { parseTokenizer } from '../data/tokenizer';
 import { readWeights } from '../data/weights';
 import { drawWindows } from '../data/windows';
+import { engineFingerprint } from '../engine/fingerprint';
 import { Session } from '../engine/session';
 import { openNodeDevice } from '../gpu/node-device';
-import { shaderHash } from '../gpu/shaders';
 import { coarseOrder } from '../graph/coarse-order';
 import { probeRun } from '../graph/ledger';
 import { PROBE_SCHEMA, type ProbeRecord, type SiteResult } from '../graph/probe-record';
@@ -52,7 +52,7 @@ export async function makeStoredExample(name: string, journal: string): Promise<
   const run = probeRun(graph, SPEC, SPEC.batches, { recipe, options, persistent: false });
   const session = await Session.create(gpu, graph, params, SPEC, sessionUse(run));
   try {
-    const key = runKey({ ...identity, recipe, options, device: gpu.adapterName, appVersion: `${APP_VERSION}+${shaderHash()}` });
+    const key = runKey({ ...identity, recipe, options, device: gpu.adapterName, appVersion: engineFingerprint() });
     const probe = new StoredProbe(new Probe(session, batches, run), await openFileRunStore(journal), key, recipe, options);
     const { referenceLoss, floor } = await probe.reference();
     await probe.measureSites(coarseOrder(graph, recipe), { persistent: false }, { onSite: (site, result, done, total) => say(`${done}/${total} ${site} ${spelled(result)}`) });

@@ -7,9 +7,9 @@ import { canonicalJson } from '../base/canonical-json';
 import { BendscopeError, toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
 import type { DataSpec, DeviceReport, JointRequest, ModelSource, OpenedData, OpenedModel, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
+import { engineFingerprint } from '../engine/fingerprint';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
-import { shaderHash } from '../gpu/shaders';
 import { probeRun } from '../graph/ledger';
 import { OUT_SCHEME } from '../graph/policy';
 import type { JointResult, Provenance } from '../graph/probe-record';
@@ -232,7 +232,7 @@ export class MeasuringWorker implements WorkerApi {
     this.#store ??= openRunStore();
     const store = await this.#store;
     const identity = { modelSha256: model.sha256, tokensSha256: data.sha256 };
-    const key = runKey({ ...identity, recipe: measuring.recipe, options: measuring.options, device: `${report.device} ${navigator.userAgent}`, appVersion: `${APP_VERSION}+${shaderHash()}` });
+    const key = runKey({ ...identity, recipe: measuring.recipe, options: measuring.options, device: `${report.device} ${navigator.userAgent}`, appVersion: engineFingerprint() });
     const provenance: Provenance = {
       appVersion: APP_VERSION, device: report.device, isFallbackAdapter: report.isFallbackAdapter, browser: navigator.userAgent,
       ...identity, modelName: model.name, dataName: data.name,
