@@ -4,19 +4,19 @@
  */
 import type { PolicyOptions, RecipeName } from '../graph/policy';
 import { findRecipe } from '../graph/recipes';
-import { LAYERS, recipeId, type Layer } from '../state';
+import { FILLS, recipeId, type Fill } from '../state';
 import type { Workbench } from '../ui/workbench';
 
 interface Looked {
   /** Options are null where the address names none: those the recipe had. */
   readonly recipe: { readonly recipe: RecipeName; readonly options: PolicyOptions | null } | null;
-  readonly layer: Layer | null;
+  readonly fill: Fill | null;
 }
 
 /** The fragment, `#` included, or '' for what the page opens with. */
-export function addressOf(recipe: RecipeName, options: PolicyOptions, layer: Layer): string {
+export function addressOf(recipe: RecipeName, options: PolicyOptions, fill: Fill): string {
   const name = recipeId(recipe, options);
-  const values = new URLSearchParams({ ...(name === 'nvfp4' ? {} : { recipe: name }), ...(layer === 'isolated' ? {} : { fill: layer }) }).toString();
+  const values = new URLSearchParams({ ...(name === 'nvfp4' ? {} : { recipe: name }), ...(fill === 'isolated' ? {} : { fill: fill }) }).toString();
   return values === '' ? '' : `#${values}`;
 }
 
@@ -25,22 +25,22 @@ export function readAddress(fragment: string): Looked {
   const found = new URLSearchParams(fragment.replace(/^#/, ''));
   const name = found.get('recipe') ?? '';
   const recipe = findRecipe(name);
-  return { recipe: recipe && { recipe: recipe.recipe, options: name === recipe.recipe ? null : recipe.options }, layer: LAYERS.find((layer) => layer === found.get('fill')) ?? null };
+  return { recipe: recipe && { recipe: recipe.recipe, options: name === recipe.recipe ? null : recipe.options }, fill: FILLS.find((fill) => fill === found.get('fill')) ?? null };
 }
 
 /** Looks at what the address says: a shared plan, or recipe and fill. */
 export function openAddress({ actions, view }: Workbench): void {
   if (location.hash.length < 2 || actions.openLink(location.hash)) return;
-  const { recipe, layer } = readAddress(location.hash);
+  const { recipe, fill } = readAddress(location.hash);
   if (recipe) actions.setRecipe(recipe.recipe, recipe.options);
-  if (layer) view.setState({ layer });
+  if (fill) view.setState({ fill });
 }
 
 /** Keeps the address at what is looked at; a plan that was opened from it must not be opened again by a reload. */
 export function keepAddress({ document, view }: Workbench): void {
   const address = (): string => {
     const { recipe, options } = document.getState();
-    return addressOf(recipe, options, view.getState().layer);
+    return addressOf(recipe, options, view.getState().fill);
   };
   let written: string | null = null;
   const write = (): void => {

@@ -7,19 +7,19 @@ import type { PolicyOptions, RecipeName } from '../graph/policy';
 import { RECIPE_PRESETS, RECIPES, recipeOptions, type RecipePreset } from '../graph/recipes';
 import type { DocumentState } from './document';
 import { recipeOfKey, resultsKey, resultsUnder, type FactsState } from './facts';
-import type { Layer } from './layers';
+import type { Fill } from './fills';
 import { memo } from './memo';
 import type { Results } from './results';
 import { leaveOneOutOf } from './selectors';
 
-/** One small grid: results of a recipe under switches, seen through a layer. */
+/** One small grid: results of a recipe under switches, seen through a fill. */
 export interface Compared extends Results {
   readonly id: string;
   readonly graph: FactsState['graph'];
   readonly modelSha256: string;
   readonly recipe: RecipeName;
   readonly options: PolicyOptions;
-  readonly layer: Extract<Layer, 'isolated' | 'leave-one-out'>;
+  readonly fill: Extract<Fill, 'isolated' | 'leave-one-out'>;
   /** The recipe's plan, whose marks the cells carry; null where it was never looked at. */
   readonly plan: Plan | null;
 }
@@ -43,8 +43,8 @@ const comparedMemo = memo((graph: FactsState['graph'], modelSha256: string, resu
     const key = resultsKey(data, name, switches);
     const found = resultsUnder({ results }, key);
     const entry = { ...found, graph, modelSha256, recipe: name, options: switches, plan: name === recipe ? plan : (left[name]?.plan ?? null) };
-    const isolated: Compared = { ...entry, id: `${key.recipe} isolated`, layer: 'isolated' };
-    return Object.keys(leaveOneOutOf(found)).length === 0 ? [isolated] : [isolated, { ...entry, id: `${key.recipe} leave-one-out`, layer: 'leave-one-out' }];
+    const isolated: Compared = { ...entry, id: `${key.recipe} isolated`, fill: 'isolated' };
+    return Object.keys(leaveOneOutOf(found)).length === 0 ? [isolated] : [isolated, { ...entry, id: `${key.recipe} leave-one-out`, fill: 'leave-one-out' }];
   });
 }, 4);
 

@@ -30,6 +30,8 @@ export interface RunState {
   readonly measuring: SiteId | null;
   /** What is done to the sites: each alone low, then, if asked for, each left out of everything low. */
   readonly part: 'isolated' | 'leave-one-out';
+  /** How many times each site is measured: 2 with cells left out. `done` and `total` count over both. */
+  readonly rounds: 1 | 2;
   readonly done: number;
   readonly total: number;
   readonly startedAtMs: number;

@@ -6,7 +6,7 @@ export * from './document';
 export * from './facts';
 export * from './kept-documents';
 export type { StoredExample } from './open-actions';
-export * from './layers';
+export * from './fills';
 export * from './memory';
 export type { Results } from './results';
 export * from './selectors';

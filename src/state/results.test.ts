@@ -35,6 +35,17 @@ describe('results', () => {
     expect(shown()).toMatchObject({ sites: RECORD.sites, floor: RECORD.floor, provenance: RECORD.provenance });
   });
 
+  it('of a recipe that was never measured claim no device, though its reference is known', () => {
+    const { shown, actions } = createPage();
+    actions.setRecipe('mxfp8');
+    expect(shown()).toMatchObject({ sites: {}, floor: RECORD.floor });
+    expect(provenanceOf(shown())).toBeNull();
+    const file = JSON.parse(actions.exportAllocation()!) as { sites: Record<string, { status: string }> };
+    expect(file).toMatchObject({ measuredOn: null, floorDeg: null, recipe: { id: 'mxfp8' } });
+    expect(new Set(Object.values(file.sites).map(({ status }) => status))).toEqual(new Set(['unmeasured']));
+    expect(actions.exportProbe()).toBeNull();
+  });
+
   it('replace the stored example cell by cell, and a file says so while both are there', async () => {
     const { shown, actions, run } = await createRunningPage();
     run().say(STARTED);

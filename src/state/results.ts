@@ -115,9 +115,11 @@ export function leaveOneOutShown(results: Places & Pick<Results, 'leaveOneOut'>)
   return isNothingHere(results) ? leaveOneOut : Object.fromEntries(Object.entries(leaveOneOut).filter(([id]) => leaveOneOutHere.has(id)));
 }
 
-/** Where these cells and joints were measured; of a mixture the device says so, for a file must not claim one device for all. */
+/** Where these cells and joints were measured, null where there are none; of a mixture the device says so, for a file must not claim one device for all. */
 export function originOf({ sites, measuredHere, jointHere, provenance, storedProvenance, here }: Results, joint: Results['joint']): Provenance | null {
   const total = Object.keys(sites).length;
+  // A floor alone may be another recipe's (referenceOnly): it says nothing of where cells of this one were measured.
+  if (total === 0 && Object.keys(joint).length === 0) return null;
   const kept = total - measuredHere.size;
   const isJointHere = Object.keys(joint).some((hash) => jointHere.has(hash));
   if (kept <= 0 || storedProvenance === null || here === null || (measuredHere.size === 0 && !isJointHere)) return provenance;

@@ -23,7 +23,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
 
   const isCurrent = (runId: string): boolean => facts.getState().run?.runId === runId;
 
-  const startRun = (kind: RunState['kind'], total: number): string | null => {
+  const startRun = (kind: RunState['kind'], sites: number, rounds: RunState['rounds']): string | null => {
     const { checking, device } = facts.getState();
     if (refusedByRun('no other was begun')) return null;
     if (checking || device?.status !== 'ready') {
@@ -37,15 +37,15 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     runs += 1;
     const runId = `${kind}-${Date.now()}-${runs}`;
     const { recipe, key } = shown();
-    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', recipe, key, measuring: null, part: 'isolated', done: 0, total, startedAtMs: Date.now() } });
+    facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', recipe, key, measuring: null, part: 'isolated', rounds, done: 0, total: rounds * sites, startedAtMs: Date.now() } });
     return runId;
   };
 
   type OnEvent = (event: ProbeEvent) => void;
 
   /** One run from start to end; whether it got there. `prepare` opens what it needs; `measure` is skipped if the user stopped it before. */
-  const runOnce = async (kind: RunState['kind'], total: number, prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string, emit: OnEvent) => Promise<unknown>): Promise<boolean> => {
-    const runId = startRun(kind, total);
+  const runOnce = async (kind: RunState['kind'], sites: number, rounds: RunState['rounds'], prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string, emit: OnEvent) => Promise<unknown>): Promise<boolean> => {
+    const runId = startRun(kind, sites, rounds);
     if (runId === null) return false;
     let isFinished = false;
     try {
@@ -76,7 +76,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     const planHash = plan ? hashOfPlan(shown(), plan) : null;
     if (!graph || !plan || planHash === null) return;
     const policy = planPolicy(plan.formats, sitesOf(graph, recipe), options);
-    await runOnce('joint', 1, () => Promise.resolve(), (api, runId, emit) => api.verifyJointly({ runId, modelSha256, recipe, policy, planHash, data }, emit));
+    await runOnce('joint', 1, 1, () => Promise.resolve(), (api, runId, emit) => api.verifyJointly({ runId, modelSha256, recipe, policy, planHash, data }, emit));
   };
 
   return {
@@ -108,6 +108,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
       const isFinished = await runOnce(
         'probe',
         sites.length,
+        extra.leaveOneOut ? 2 : 1,
         async (api) => facts.setState({ openedData: await api.openData(data) }),
         (api, runId, emit) => api.runProbe({ runId, modelSha256, recipe, options, extra, sites, data }, emit),
       );

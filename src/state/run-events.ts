@@ -30,11 +30,11 @@ export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void 
         break;
       case 'site':
         changeResults(facts, run.key, (results) => siteMeasured(results, event.site, event.result));
-        update({ done: event.done, total: event.total, measuring: null });
+        update({ done: event.done, total: run.rounds * event.total, measuring: null });
         break;
       case 'leave-one-out':
         changeResults(facts, run.key, (results) => leaveOneOutMeasured(results, event.site, event.result));
-        update({ part: 'leave-one-out', done: event.done, total: event.total, measuring: null });
+        update({ part: 'leave-one-out', done: event.total + event.done, total: run.rounds * event.total, measuring: null });
         break;
       case 'joint':
         changeResults(facts, run.key, (results) => jointMeasured(results, event.joint));

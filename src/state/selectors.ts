@@ -8,7 +8,7 @@ import { formatsWhere, planFrontier, planHash, presetPlan, presets, type Plan } 
 import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import type { JointResult } from '../graph/probe-record';
 import type { Graph } from '../graph/types';
-import { layerCell, type Layer, type LayerCell, type LayerFacts } from './layers';
+import { fillCell, type Fill, type FillCell, type FillFacts } from './fills';
 import { memo } from './memo';
 import { jointsShown, leaveOneOutShown, originOf, type Results } from './results';
 import type { Shown } from './shown';
@@ -90,19 +90,19 @@ export function leaveOneOutOf({ leaveOneOut, leaveOneOutHere, measuredHere, join
   return leaveOneOutMemo(leaveOneOut, leaveOneOutHere, measuredHere, jointHere);
 }
 
-const layerFactsMemo = memo((graph: Graph | null, sites: Results['sites'], floor: Results['floor'], leaveOneOut: Results['leaveOneOut'], allLow: JointResult | null): LayerFacts =>
+const fillFactsMemo = memo((graph: Graph | null, sites: Results['sites'], floor: Results['floor'], leaveOneOut: Results['leaveOneOut'], allLow: JointResult | null): FillFacts =>
   ({ graph, sites, floor, leaveOneOut, allLow: allLow?.result ?? null }), 16);
-/** A cell of a layer, from the results shown or those of another recipe. */
-export function layerFactsOf(shown: Hashed & Results): LayerFacts {
-  return layerFactsMemo(shown.graph, shown.sites, shown.floor, leaveOneOutOf(shown), allLowOf(shown));
+/** What the cells of a fill are made of, from the results shown or those of another recipe. */
+export function fillFactsOf(shown: Hashed & Results): FillFacts {
+  return fillFactsMemo(shown.graph, shown.sites, shown.floor, leaveOneOutOf(shown), allLowOf(shown));
 }
 
-/** Every site of the recipe with its cell in a layer, in site order. */
-export function layerOf(shown: Hashed & Results, layer: Layer): ReadonlyMap<SiteId, LayerCell> {
-  return shown.graph ? layerMemo(sitesOf(shown.graph, shown.recipe), layer, layerFactsOf(shown)) : new Map();
+/** Every site of the recipe with its cell in a fill, in site order. */
+export function fillOf(shown: Hashed & Results, fill: Fill): ReadonlyMap<SiteId, FillCell> {
+  return shown.graph ? fillMemo(sitesOf(shown.graph, shown.recipe), fill, fillFactsOf(shown)) : new Map();
 }
-const layerMemo = memo((sites: readonly CostedSite[], layer: Layer, facts: LayerFacts): ReadonlyMap<SiteId, LayerCell> =>
-  new Map(sites.map(({ id }) => [id, layerCell(layer, facts, id)])), 32);
+const fillMemo = memo((sites: readonly CostedSite[], fill: Fill, facts: FillFacts): ReadonlyMap<SiteId, FillCell> =>
+  new Map(sites.map(({ id }) => [id, fillCell(fill, facts, id)])), 32);
 
 /** Rank of every measured site by clean angle, 1 = bends most; ties share the better rank by site order. */
 const ranksMemo = memo((sites: Results['sites']): ReadonlyMap<SiteId, number> => {

@@ -32,7 +32,10 @@ export function createTransferActions({ document, facts, view, base, shown, refu
       if (!plan || !graph) return null;
       const result = jointOf(state, plan);
       const joint = result === null ? {} : { [result.planHash]: result };
-      return exportAllocation(plan, { ...evidenceOf(state), provenance: originOf(state, joint), joint }, { graph, modelSha256, recipe, options });
+      const provenance = originOf(state, joint);
+      // Without a cell or joint of this recipe the floor is another one's, and no origin stands beside it.
+      const evidence = provenance === null ? { ...evidenceOf(state), floor: null } : evidenceOf(state);
+      return exportAllocation(plan, { ...evidence, provenance, joint }, { graph, modelSha256, recipe, options });
     },
 
     /** The text of a probe record: every figure on the page, or null while there is none. */

@@ -2,7 +2,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { Plan } from '../allocate/plan';
 import type { SiteId } from '../graph/policy';
-import type { Layer } from './layers';
+import type { Fill } from './fills';
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Palette = 'cividis' | 'viridis' | 'grey';
@@ -19,7 +19,7 @@ export interface ViewState {
   /** The brush in hand paints BF16 or the recipe's format; null: drag selects. */
   readonly brush: 'high' | 'low' | null;
   /** What fills the grid. */
-  readonly layer: Layer;
+  readonly fill: Fill;
   readonly theme: Theme;
   readonly palette: Palette;
   readonly dock: DockTab;
@@ -39,7 +39,7 @@ export interface ViewState {
 
 export function createViewStore() {
   return createStore<ViewState>()(() => ({
-    primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, layer: 'isolated', theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
+    primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, fill: 'isolated', theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
     inspectorOpen: false, dockOpen: true, mode: 'spend', preview: null, range: [0.01, 90], singleKeys: true, dialog: null, saved: null,
   }));
 }

@@ -12,11 +12,8 @@ const COST_WORDS = {
 } as const;
 export const costWords = (recipe: RecipeName): (typeof COST_WORDS)[keyof typeof COST_WORDS] => COST_WORDS[RECIPES[recipe].kind];
 
-/** The format of a cell; of an op group it is FP8, whatever the recipe is called. */
-const FORMAT_NAMES: Readonly<Record<SiteFormat, string>> = {
-  bf16: 'BF16', nvfp4: 'NVFP4', mxfp4: 'MXFP4', mxfp8: 'MXFP8', 'fp8-block': 'FP8 blocks', fp8: 'FP8', 'fp8-out': 'FP8',
-};
-export const formatName = (format: SiteFormat): string => FORMAT_NAMES[format];
+/** The format of a cell: its recipe's label, without what that says of scales or places. */
+export const formatName = (format: SiteFormat): string => (format === 'bf16' ? 'BF16' : RECIPES[format].label.replace(/ (per tensor|op groups)$/, ''));
 
 const OUT_WORDS = { tensor: 'one scale a tensor', block: 'blocks of 128', mx: 'MXFP8' } as const;
 export const outScalingName = (scaling: keyof typeof OUT_WORDS): string => OUT_WORDS[scaling];

@@ -7,8 +7,8 @@ import { significant } from '../../base/units';
 import type { HeatLayout } from './heat-layout';
 import { angleColour, inkOn, type ColourMap } from './scales';
 
-/** Letters a cell can carry: B = BF16 (solid border), 8 = an 8-bit format (double border), 4 = a 4-bit one (none). */
-export type Mark = 'B' | '8' | '4';
+/** Letters a cell can carry: B = BF16 (solid border), 8 = an 8-bit format (two bars), 6 = a 6-bit one (one bar), 4 = a 4-bit one (none). */
+export type Mark = 'B' | '8' | '6' | '4';
 
 export interface HeatCell {
   readonly id: string;
@@ -16,7 +16,7 @@ export interface HeatCell {
   readonly column: number;
   /** Across all columns: an op group outside the layers. */
   readonly wide: boolean;
-  /** `value`: angleDeg is drawn; the others have a pattern and a sign of their own. */
+  /** `value`: angleDeg is drawn, a negative one without colour; the others have a pattern and a sign of their own. */
   readonly state: 'value' | 'missing' | 'failed' | 'measuring';
   readonly angleDeg: number | null;
   readonly mark: Mark;
@@ -36,8 +36,9 @@ export interface HeatmapProps {
   readonly colourMap: ColourMap;
 }
 
-/** Text of a cell's angle: three characters at most, so that it fits 40 px. */
+/** Text of a cell's angle: three characters at most, so that it fits 40 px; a negative one has its sign besides. */
 export function cellFigure(angleDeg: number): string {
+  if (angleDeg < 0) return `−${cellFigure(-angleDeg)}`;
   return angleDeg >= 9.95 ? significant(angleDeg, 2) : angleDeg >= 0.995 ? angleDeg.toFixed(1) : angleDeg >= 0.00995 ? angleDeg.toFixed(2).replace(/^0/, '') : '0';
 }
 
@@ -46,6 +47,7 @@ function storedPattern(ink: '#000000' | '#ffffff'): string {
   return `heat-stored-${ink.slice(1, 4)}`;
 }
 
+const BARS: Readonly<Record<Mark, number>> = { B: 0, 8: 2, 6: 1, 4: 0 };
 const SIGNS = { missing: '??', failed: '!!', measuring: '>>' } as const;
 
 export const Heatmap = memo(function Heatmap({ layout, cells, colourMap }: HeatmapProps) {
@@ -82,20 +84,21 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
   const h = layout.cellHeight - 1.5;
   const middle = y + h / 2 + 4;
   const hasValue = cell.angleDeg !== null;
-  const fill = hasValue ? angleColour(colourMap, cell.angleDeg ?? 0) : null;
+  const fill = cell.angleDeg !== null && cell.angleDeg >= 0 ? angleColour(colourMap, cell.angleDeg) : null;
   const ink = fill === null ? undefined : inkOn(fill);
   const roomy = w >= 50;
   // Patterns leave the mark's place free.
   const aside = roomy ? 30 : 0;
+  const bars = BARS[cell.mark];
   const sign = cell.state === 'value' ? null : SIGNS[cell.state];
   return (
     <g opacity={cell.dimmed ? 0.22 : 1}>
-      {fill !== null ? <rect x={x} y={y} width={w} height={h} rx="2" fill={fill} /> : <rect x={x} y={y} width={w} height={h} rx="2" className="heat-empty" />}
+      {fill !== null ? <rect x={x} y={y} width={w} height={h} rx="2" fill={fill} /> : <rect x={x} y={y} width={w} height={h} rx="2" className={hasValue ? 'heat-empty heat-negative' : 'heat-empty'} />}
       {cell.state === 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-failed)" /> : null}
-      {fill === null && cell.state !== 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-missing)" /> : null}
-      {cell.belowNoise && fill !== null ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
+      {!hasValue && cell.state !== 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-missing)" /> : null}
+      {cell.belowNoise && hasValue ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
       {cell.stored && ink !== undefined ? <rect x={x + 1} y={y + h - 2.5} width={w - 2} height="2.5" fill={`url(#${storedPattern(ink)})`} opacity="0.6" /> : null}
-      {cell.mark === '8' && roomy ? <path d={`M${x + 2} ${y + 2.5}v${h - 5}M${x + 4} ${y + 2.5}v${h - 5}`} strokeWidth="0.8" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
+      {bars > 0 && roomy ? <path d={Array.from({ length: bars }, (_, i) => `M${x + 2 + 2 * i} ${y + 2.5}v${h - 5}`).join('')} strokeWidth="0.8" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
       {cell.mark === 'B' ? <rect x={x + 2.5} y={y + 2.5} width={w - 5} height={h - 5} rx="1" fill="none" strokeWidth="1.6" stroke={ink} className={fill === null ? 'heat-border' : undefined} /> : null}
       <MarkLetter mark={cell.mark} x={x + (roomy ? 5 : w / 2 - 7)} y={y + h / 2 - 7.5} ink={ink} />
       {cell.ghost !== null ? (
@@ -106,7 +109,7 @@ const Cell = memo(function Cell({ cell, layout, colourMap }: { readonly cell: He
       ) : sign !== null ? (
         <SignText sign={sign} x={roomy ? x + 24 + (w - 26) / 2 : x + w / 2} y={middle} width={Math.min(24, w)} />
       ) : roomy && hasValue ? (
-        <text x={cell.wide ? x + w / 2 : x + w - 6} y={middle} className="heat-figure" textAnchor={cell.wide ? 'middle' : 'end'} fill={ink} stroke={cell.belowNoise ? (fill ?? undefined) : undefined} strokeWidth={cell.belowNoise ? 4 : undefined} paintOrder="stroke">
+        <text x={cell.wide ? x + w / 2 : x + w - 6} y={middle} className={ink === undefined ? 'heat-figure heat-plain' : 'heat-figure'} textAnchor={cell.wide ? 'middle' : 'end'} fill={ink} stroke={cell.belowNoise ? (fill ?? 'var(--bg)') : undefined} strokeWidth={cell.belowNoise ? 4 : undefined} paintOrder="stroke">
           {cellFigure(cell.angleDeg ?? 0)}
         </text>
       ) : null}

@@ -4,7 +4,7 @@
  */
 import { useMemo, useState } from 'react';
 import { formatDegrees, significant } from '../../base/units';
-import { allLowOf, baselinesOf, comparedOf, layerOf, LAYER_WORDS, recipeLabel, recipeName, switchWords, totalsOf, type Compared } from '../../state';
+import { allLowOf, baselinesOf, comparedOf, fillDegrees, fillOf, FILL_WORDS, recipeLabel, recipeName, switchWords, totalsOf, type Compared } from '../../state';
 import { CopyTable } from '../budget/copy-table';
 import { useBox } from '../charts/use-box';
 import { gridModel } from '../grid/grid-model';
@@ -16,6 +16,8 @@ import './compare.css';
 /** Room of the words above and below a small grid, px. */
 const WORDS_HEIGHT = 60;
 const GAP = 12;
+/** Width from which the foot holds "not measured, measure"; below it the offer alone, so that it is never cut off. */
+const ROOM_FOR_BOTH = 124;
 
 /** The joint angle of everything low: measured, else predicted, else null. */
 function allLowWords(compared: Compared): { readonly text: string; readonly title: string } | null {
@@ -26,23 +28,23 @@ function allLowWords(compared: Compared): { readonly text: string; readonly titl
   return predicted == null ? null : { text: `all low ${formatDegrees(predicted)}, predicted`, title: 'Everything low at once, predicted: not measured yet' };
 }
 
-const measuredCells = (compared: Compared): number[] => [...layerOf(compared, compared.layer).values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
+const measuredCells = (compared: Compared): number[] => [...fillOf(compared, compared.fill).values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
 /** The switches; of left-out cells first that they are. */
-const subtitle = (compared: Compared): string => [...(compared.layer === 'isolated' ? [] : ['if left out']), switchWords(compared.options)].filter((words) => words !== '').join('; ') || 'no switches';
+const subtitle = (compared: Compared): string => [...(compared.fill === 'isolated' ? [] : ['if left out']), switchWords(compared.options)].filter((words) => words !== '').join('; ') || 'no switches';
 
 export function ComparePanel() {
   const facts = useFacts((f) => f);
   const document = useDocument((d) => d);
-  const layer = useView((v) => v.layer);
+  const fill = useView((v) => v.fill);
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   const { view, actions } = useWorkbench();
   const all = comparedOf(facts, document);
   if (!facts.graph || all.length === 0) return <p className="empty">Open a model to compare recipes.</p>;
-  const isCurrent = (compared: Compared): boolean => compared.recipe === facts.recipe && recipeName(compared.recipe, compared.options) === recipeName(facts.recipe, facts.options) && (layer === 'leave-one-out') === (compared.layer === 'leave-one-out');
+  const isCurrent = (compared: Compared): boolean => compared.recipe === facts.recipe && recipeName(compared.recipe, compared.options) === recipeName(facts.recipe, facts.options) && (fill === 'leave-one-out') === (compared.fill === 'leave-one-out');
   const pick = (compared: Compared): void => {
     actions.setRecipe(compared.recipe, compared.options);
-    view.setState({ layer: compared.layer });
+    view.setState({ fill: compared.fill });
   };
   const width = Math.max(92, Math.min(170, Math.floor((box.width + GAP) / all.length) - GAP));
   return (
@@ -77,7 +79,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   const { graph, recipe, options } = compared;
   const model = useMemo(() => (graph ? gridModel(graph, recipe) : null), [graph, recipe]);
   if (!graph || !model) return null;
-  const cells = layerOf(compared, compared.layer);
+  const cells = fillOf(compared, compared.fill);
   const count = measuredCells(compared).length;
   const cell = hovered === null ? null : (cells.get(hovered)?.angleDeg ?? null);
   const low = allLowWords(compared);
@@ -88,14 +90,17 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   return (
     <figure className="multiple" style={{ width }} data-current={isCurrent}>
       <figcaption>
-        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.layer === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
+        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.fill === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
         <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
       </figcaption>
       <SmallGrid compared={compared} model={model} width={width - 6} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
       {count === 0 ? (
-        <p className="multiple-foot muted">not measured{canRun ? <>, <button type="button" className="link" aria-label={`Measure ${recipeName(recipe, options)}`} onClick={measure}>measure</button></> : null}</p>
+        <p className="multiple-foot muted">
+          {canRun && width < ROOM_FOR_BOTH ? null : `not measured${canRun ? ', ' : ''}`}
+          {canRun ? <button type="button" className="link" title="Not measured yet" aria-label={`Measure ${recipeName(recipe, options)}`} onClick={measure}>measure</button> : null}
+        </p>
       ) : cell !== null && hovered !== null ? (
-        <p className="multiple-foot" title={siteShort(graph, hovered)}>this cell <b>{formatDegrees(cell)}</b></p>
+        <p className="multiple-foot" title={siteShort(graph, hovered)}>this cell <b>{fillDegrees(cell)}</b></p>
       ) : (
         <p className="multiple-foot" title={low?.title}>{count < cells.size ? `${count} of ${cells.size} cells` : (low?.text ?? `${count} cells`)}</p>
       )}
@@ -113,13 +118,14 @@ function ComparedTable({ all }: { readonly all: readonly Compared[] }) {
   return (
     <CopyTable
       caption="Recipes: cells measured and their angles in degrees"
-      columns={['recipe', 'switches', 'what', 'measured', 'median', 'largest', 'all low']}
+      columns={['recipe', 'switches', 'what', 'measured', 'smallest', 'median', 'largest', 'all low']}
       rows={all.map((compared) => {
         const angles = measuredCells(compared);
-        const { recipe, options, layer } = compared;
+        const figures = angles.length === 0 ? ['', '', ''] : [Math.min(...angles), median(angles), Math.max(...angles)].map((angleDeg) => significant(angleDeg));
+        const { recipe, options, fill } = compared;
         return [
-          recipeLabel(recipe, options), switchWords(options) || 'none', LAYER_WORDS[layer].name, `${angles.length} of ${layerOf(compared, layer).size}`,
-          angles.length === 0 ? '' : significant(median(angles)), angles.length === 0 ? '' : significant(Math.max(...angles)), allLowWords(compared)?.text.replace('all low ', '') ?? 'not measured',
+          recipeLabel(recipe, options), switchWords(options) || 'none', FILL_WORDS[fill].name, `${angles.length} of ${fillOf(compared, fill).size}`,
+          ...figures, allLowWords(compared)?.text.replace('all low ', '') ?? 'not measured',
         ];
       })}
     />

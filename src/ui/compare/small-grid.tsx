@@ -7,7 +7,7 @@ import { formatOf } from '../../allocate/cost';
 import { significant } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
 import { findSite } from '../../graph/sites';
-import { layerOf, type Compared } from '../../state';
+import { fillOf, type Compared } from '../../state';
 import { angleColour, inkOn, type ColourMap } from '../charts/scales';
 import { isWide, type GridModel } from '../grid/grid-model';
 
@@ -58,9 +58,9 @@ export function placeCells(model: GridModel, width: number, height: number): { r
 }
 
 export const SmallGrid = memo(function SmallGrid({ compared, model, width, height, palette, hovered, onHover, onPick }: SmallGridProps) {
-  const { graph, plan, layer } = compared;
+  const { graph, plan } = compared;
   const { places, right, bottom } = placeCells(model, width, height);
-  const cells = layerOf(compared, layer);
+  const cells = fillOf(compared, compared.fill);
   const angles = [...cells.values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
   const over = hovered === null || graph === null ? undefined : findSite(graph, hovered);
   const isHovered = (id: SiteId): boolean => {
@@ -78,12 +78,13 @@ export const SmallGrid = memo(function SmallGrid({ compared, model, width, heigh
     <svg className="small-grid" width={right} height={bottom} role="img" aria-label={range} onPointerMove={(event) => onHover(find(event))} onPointerLeave={() => onHover(null)} onClick={onPick}>
       {places.map(({ id, x, y, w, h }) => {
         const angleDeg = cells.get(id)?.angleDeg ?? null;
-        const fill = angleDeg === null ? null : angleColour(palette, angleDeg);
+        // A negative angle has no colour on a scale of logarithms; the figure is below, under the cursor.
+        const fill = angleDeg === null || angleDeg < 0 ? null : angleColour(palette, angleDeg);
         const isHigh = plan !== null && formatOf(plan.formats, id) === 'bf16';
         const side = Math.max(1.5, Math.min(5, h - 3, w - 3));
         return (
           <g key={id}>
-            <rect x={x} y={y} width={w - 0.5} height={h - 0.5} fill={fill ?? undefined} className={fill === null ? (cells.get(id)?.state === 'failed' ? 'small-failed' : 'small-empty') : undefined} />
+            <rect x={x} y={y} width={w - 0.5} height={h - 0.5} fill={fill ?? undefined} className={fill === null ? (cells.get(id)?.state === 'failed' ? 'small-failed' : angleDeg === null ? 'small-empty' : 'small-negative') : undefined} />
             {isHigh ? <rect x={x + (w - side) / 2} y={y + (h - side) / 2} width={side} height={side} fill={fill === null ? undefined : inkOn(fill)} className={fill === null ? 'small-high' : undefined} /> : null}
           </g>
         );

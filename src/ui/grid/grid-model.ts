@@ -10,7 +10,7 @@ import { gridRows, type GridRow } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
 import { FORMATS } from '../../numerics/formats';
 import { operandFormat } from '../../numerics/schemes';
-import type { LayerCell } from '../../state';
+import type { FillCell } from '../../state';
 import type { HeatCell, Mark } from '../charts/heatmap';
 import { ANGLE_DOMAIN } from '../charts/scales';
 import type { Position } from './navigation';
@@ -68,12 +68,13 @@ export function positionOf(model: GridModel, id: SiteId | null): Position | null
 /** B: BF16; else the bits of an element of the format. */
 export function markOf(format: SiteFormat): Mark {
   if (format === 'bf16') return 'B';
-  return FORMATS[operandFormat(format, 'x').element].bits === 4 ? '4' : '8';
+  const { bits } = FORMATS[operandFormat(format, 'x').element];
+  return bits <= 4 ? '4' : bits <= 6 ? '6' : '8';
 }
 
 export interface CellFacts {
-  /** By site, what the chosen layer says. */
-  readonly layer: ReadonlyMap<SiteId, LayerCell>;
+  /** By site, what the chosen fill says. */
+  readonly fill: ReadonlyMap<SiteId, FillCell>;
   readonly measuring: SiteId | null;
   /** Whether the cell's figure came with the app. */
   isStored(id: SiteId): boolean;
@@ -88,7 +89,7 @@ function isOutside(angleDeg: number, [low, high]: readonly [number, number]): bo
 export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
   return model.rows.flatMap((row, r) =>
     row.sites.map((site, c): HeatCell => {
-      const { state, angleDeg, belowNoise } = facts.layer.get(site.id) ?? { state: 'missing', angleDeg: null, belowNoise: false };
+      const { state, angleDeg, belowNoise } = facts.fill.get(site.id) ?? { state: 'missing', angleDeg: null, belowNoise: false };
       const mark = markOf(formatOf(plan.formats, site.id));
       const next = markOf(formatOf(shown.formats, site.id));
       return {

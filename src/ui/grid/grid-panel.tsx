@@ -9,7 +9,7 @@ import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
 import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
 import { Heatmap } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
-import { formatName, layerFactsOf, layerNote, layerOf, LAYER_WORDS, recipeLabel, recipeName, switchWords } from '../../state';
+import { BENDS_MORE, fillFactsOf, fillNote, fillOf, FILL_WORDS, formatName, recipeLabel, recipeName, switchWords } from '../../state';
 import { useFacts, usePlans, useView } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
@@ -33,7 +33,7 @@ export function GridPanel() {
 
 function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan: Plan; readonly shown: Plan }) {
   const facts = useFacts((f) => f);
-  const layer = useView((v) => v.layer);
+  const fill = useView((v) => v.fill);
   const range = useView((v) => v.range);
   const palette = useView((v) => v.palette);
   const primary = useView((v) => v.primary);
@@ -41,12 +41,14 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
   const [menu, setMenu] = useState<MenuPlace | null>(null);
   const [stage, box] = useBox<HTMLDivElement>();
   const { recipe, measuring } = facts;
-  const here = layer === 'leave-one-out' ? facts.leaveOneOutHere : facts.measuredHere;
+  const here = fill === 'leave-one-out' ? facts.leaveOneOutHere : facts.measuredHere;
   const model = useMemo(() => gridModel(graph, recipe), [graph, recipe]);
-  const angles = layerOf(facts, layer);
-  const isEmpty = layer !== 'isolated' && [...angles.values()].every(({ state }) => state === 'missing');
+  const angles = fillOf(facts, fill);
+  const all = [...angles.values()];
+  const isEmpty = fill !== 'isolated' && all.every(({ angleDeg }) => angleDeg === null) && all.some(({ state }) => state === 'missing');
+  const subtitle = `${FILL_WORDS[fill].subtitle(formatName(recipe))}${all.some(({ angleDeg }) => angleDeg !== null && angleDeg < 0) ? `; dashed: ${BENDS_MORE}` : ''}`;
   const cells = useMemo(
-    () => heatCells(model, { layer: angles, measuring, isStored: (id) => !here.has(id) }, plan, shown, range),
+    () => heatCells(model, { fill: angles, measuring, isStored: (id) => !here.has(id) }, plan, shown, range),
     [model, angles, here, measuring, plan, shown, range],
   );
   const layout = useMemo(() => {
@@ -61,7 +63,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
         <RecipeName />
         <Ribbon />
       </header>
-      <GridTools subtitle={measuring !== null ? `${facts.run?.part === 'leave-one-out' ? 'Leaving out' : 'Measuring'} ${siteShort(graph, measuring)}` : isEmpty ? layerNote(layer, layerFactsOf(facts)) : LAYER_WORDS[layer].subtitle(formatName(recipe))} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <GridTools subtitle={measuring !== null ? `${facts.run?.part === 'leave-one-out' ? 'Leaving out' : 'Measuring'} ${siteShort(graph, measuring)}` : isEmpty ? fillNote(fill, fillFactsOf(facts)) : subtitle} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
       <div className="grid-stage" ref={stage}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>

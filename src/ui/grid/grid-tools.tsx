@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { significant } from '../../base/units';
 import type { RecipeName } from '../../graph/policy';
-import { formatName, layerOf, LAYERS, LAYER_WORDS, type Layer } from '../../state';
+import { fillOf, FILLS, FILL_WORDS, formatName, type Fill } from '../../state';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { Slider } from '../budget/slider';
 import { HeatLegend, LEGEND_HEIGHT } from '../charts/heat-legend';
@@ -20,7 +20,7 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
   const { view } = useWorkbench();
   const inHand = useView((v) => v.brush);
   const palette = useView((v) => v.palette);
-  const layer = useView((v) => v.layer);
+  const fill = useView((v) => v.fill);
   const recipe = useFacts((f) => f.recipe);
   const hasPrimary = useView((v) => v.primary !== null);
   return (
@@ -28,8 +28,8 @@ export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; r
       <div className="grid-fill">
         <label className="grid-map">
           <span className="visually-hidden">What fills the cells</span>
-          <select className="grid-layer" value={layer} onChange={(event) => view.setState({ layer: event.target.value as Layer })}>
-            {LAYERS.map((name) => <option key={name} value={name}>{LAYER_WORDS[name].name}</option>)}
+          <select className="grid-fill-choice" value={fill} onChange={(event) => view.setState({ fill: event.target.value as Fill })}>
+            {FILLS.map((name) => <option key={name} value={name}>{FILL_WORDS[name].name}</option>)}
           </select>
         </label>
         <p className="grid-subtitle" title={subtitle}>{subtitle}</p>
@@ -63,22 +63,25 @@ const LEGEND_WIDTH = 280;
 function Legend() {
   const { view } = useWorkbench();
   const facts = useFacts((f) => f);
-  const layer = useView((v) => v.layer);
+  const fill = useView((v) => v.fill);
   const palette = useView((v) => v.palette);
   const range = useView((v) => v.range);
   const current = useView((v) => v.hovered ?? v.primary);
   const { floor, recipe } = facts;
   // The floor is one of the gradient's turn.
-  const hasFloor = layer === 'isolated' || layer === 'leave-one-out';
-  const cells = layerOf(facts, layer);
+  const hasFloor = fill === 'isolated' || fill === 'leave-one-out';
+  const cells = fillOf(facts, fill);
   const angles = useMemo(() => [...cells.values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg])), [cells]);
+  const now = current === null ? null : (cells.get(current)?.angleDeg ?? null);
+  // A negative angle has no place on a scale of logarithms.
+  const coloured = useMemo(() => angles.filter((angleDeg) => angleDeg >= 0), [angles]);
   const summary = angles.length === 0 ? 'no cell is measured' : `${angles.length} cells, ${significant(Math.min(...angles))} to ${significant(Math.max(...angles))} degrees`;
   return (
-    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: ${LAYER_WORDS[layer].name} (${formatName(recipe)}), ${summary}${hasFloor && floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
+    <figure className="legend-box" style={{ width: LEGEND_WIDTH, height: LEGEND_HEIGHT }} aria-label={`Legend and histogram: ${FILL_WORDS[fill].name} (${formatName(recipe)}), ${summary}${hasFloor && floor ? `; noise floor forward ${significant(floor.forwardDeg)}, backward ${significant(floor.backwardDeg)} degrees` : ''}`}>
       <HeatLegend
-        width={LEGEND_WIDTH} anglesDeg={angles} range={range} colourMap={palette}
+        width={LEGEND_WIDTH} anglesDeg={coloured} range={range} colourMap={palette}
         floorForwardDeg={(hasFloor && floor?.forwardDeg) || null} floorBackwardDeg={(hasFloor && floor?.backwardDeg) || null}
-        currentDeg={current === null ? null : (cells.get(current)?.angleDeg ?? null)}
+        currentDeg={now !== null && now >= 0 ? now : null}
       />
       {(['from', 'to'] as const).map((end) => (
         <RangeHandle key={end} end={end} range={range} onRange={(next) => view.setState({ range: next })} />

@@ -4,11 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatsWhere, type Plan } from '../../allocate/plan';
+import { formatsWhere, presetPlan, presets, type Plan } from '../../allocate/plan';
 import { costedSites } from '../../allocate/cost';
 import { paintableSites } from '../../graph/sites';
 import { gpt2Graph } from '../../models/gpt2';
-import { layerOf } from '../../state';
+import type { SiteResult } from '../../graph/probe-record';
+import { fillOf, hashOfPlan, type Shown } from '../../state';
 import { measured, shownWith } from '../shown-fixture';
 import { allSites, columnSites, gridModel, heatCells, isWide, markOf, positionOf, rectangle, siteAt } from './grid-model';
 import { moveFocus } from './navigation';
@@ -75,14 +76,14 @@ describe('grid of passes', () => {
   it('draws what facts and plan say', () => {
     const shown = { ...PLAN, formats: { ...PLAN.formats, 'h.0.attn.c_attn:fprop': 'bf16' as const } };
     const sites = { 'h.0.attn.c_attn:fprop': measured(6.8), 'h.1.attn.c_attn:fprop': { status: 'failed', errorName: 'E-RUN-02', reason: 'zero gradient' } as const };
-    const layer = layerOf(shownWith({ graph: GRAPH }, { sites }), 'isolated');
-    const cells = heatCells(model, { layer, measuring: 'h.2.attn.c_attn:wgrad', isStored: (id) => id !== 'h.1.attn.c_attn:fprop' }, PLAN, shown, [0.01, 5]);
+    const fill = fillOf(shownWith({ graph: GRAPH }, { sites }), 'isolated');
+    const cells = heatCells(model, { fill, measuring: 'h.2.attn.c_attn:wgrad', isStored: (id) => id !== 'h.1.attn.c_attn:fprop' }, PLAN, shown, [0.01, 5]);
     const cell = (id: string) => cells.find((c) => c.id === id);
     expect(cell('h.0.attn.c_attn:fprop')).toMatchObject({ state: 'value', angleDeg: 6.8, mark: '4', ghost: 'B', stored: true, dimmed: true, wide: false });
     expect(cell('h.1.attn.c_attn:fprop')).toMatchObject({ state: 'failed', angleDeg: null, stored: false });
     expect(cell('h.2.attn.c_attn:wgrad')).toMatchObject({ state: 'measuring', angleDeg: null, mark: 'B', ghost: null });
     expect(cell('h.1.mlp.c_fc:dgrad')).toMatchObject({ state: 'missing', locked: true, stored: false });
-    const zero = heatCells(model, { layer: new Map([['h.0.attn.c_attn:fprop', { state: 'value', angleDeg: 0, belowNoise: true }]]), measuring: null, isStored: () => false }, PLAN, PLAN, [0.01, 90]);
+    const zero = heatCells(model, { fill: new Map([['h.0.attn.c_attn:fprop', { state: 'value', angleDeg: 0, belowNoise: true, reason: null }]]), measuring: null, isStored: () => false }, PLAN, PLAN, [0.01, 90]);
     expect(zero[0]).toMatchObject({ angleDeg: 0, dimmed: false });
   });
 });
@@ -126,8 +127,26 @@ describe('names and figures', () => {
   it('says a cell in one sentence with its rank', () => {
     expect(siteSentence(facts, PLAN, 'h.2.mlp.c_proj:fprop', 'isolated')).toBe('Layer 2, MLP down projection, forward pass, bending 6.80 degrees, rank 2 of 36, precision NVFP4.');
     expect(siteSentence(facts, PLAN, 'h.1.mlp.c_fc:dgrad', 'isolated')).toBe('Layer 1, MLP up projection, input gradient, not measured, precision NVFP4, locked.');
-    expect(siteSentence(facts, PLAN, 'h.2.mlp.c_proj:fprop', 'persistent')).toBe('Layer 2, MLP down projection, forward pass, persistent not measured, precision NVFP4.');
+    expect(siteSentence(facts, PLAN, 'h.2.mlp.c_proj:fprop', 'persistent')).toBe('Layer 2, MLP down projection, forward pass, what persists not measured, precision NVFP4.');
     expect(siteFigures(facts, PLAN, 'h.2.mlp.c_proj:fprop').slice(0, 3).map((f) => f.key)).toEqual(['clean', 'raw', 'se']);
+  });
+
+  it('says why a figure is missing, and of a negative one what it means', () => {
+    const [id, failed] = ['h.0.mlp.c_fc:wgrad', 'h.1.mlp.c_fc:wgrad'];
+    const persistent = { overBatches: { reason: 'needs at least 8 batches; this run has 4' }, overDraws: { reason: 'off' } };
+    const hash = hashOfPlan(shownWith({ graph: GRAPH }), presetPlan(presets('nvfp4')[0]!, SITES, 'nvfp4'))!;
+    const allLow = (result: SiteResult) => shownWith({ graph: GRAPH }, {
+      sites: { [id]: { ...measured(1), localError: null, persistent }, [failed]: { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN' } }, leaveOneOut: { [id]: measured(6.1) }, joint: { [hash]: { planHash: hash, lowSites: 36, result } },
+    });
+    const shown = allLow(measured(6));
+    const figure = (of: Shown, key: string) => siteFigures(of, PLAN, id).find((f) => f.key === key)?.value;
+    expect(siteSentence(shown, PLAN, id, 'local-error')).toContain('local error not known: its own output is zero or overflows,');
+    expect(siteSentence(shown, PLAN, id, 'persistent')).toContain('what persists not known: needs at least 8 batches; this run has 4,');
+    expect(siteSentence(shown, PLAN, failed, 'isolated')).toContain('failed, E-RUN-01: NaN,');
+    expect(siteSentence(shown, PLAN, id, 'leave-one-out')).toContain('left out takes away −1.11 degrees, bends more without it,');
+    expect(figure(shown, 'local')).toBe('not known: its own output is zero or overflows');
+    expect(figure(shown, 'left-out')).toBe('6.10 deg, takes away −1.11 deg: bends more without it');
+    expect(figure(allLow({ status: 'failed', errorName: 'E-RUN-02', reason: 'zero gradient' }), 'left-out')).toBe('6.10 deg, what that takes away is not known: All low failed: E-RUN-02: zero gradient');
   });
 
   it('does not call the error of a single batch zero', () => {

@@ -27,7 +27,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
   const { view } = useWorkbench();
   const actions = useActions();
   const facts = useFacts((f) => f);
-  const layer = useView((v) => v.layer);
+  const fill = useView((v) => v.fill);
   const selection = useView((v) => v.selection);
   const primary = useView((v) => v.primary);
   const hasBrush = useView((v) => v.brush !== null);
@@ -35,7 +35,7 @@ export function HeatGrid({ model, layout, plan, openMenu, onFocusCell }: HeatGri
   const anchor = useRef<Position>({ row: 0, column: 0 });
   const root = useRef<HTMLDivElement | null>(null);
 
-  const names = useMemo(() => new Map(model.rows.flatMap((row) => row.sites.map((site) => [site.id, siteSentence(facts, plan, site.id, layer)] as const))), [facts, layer, model, plan]);
+  const names = useMemo(() => new Map(model.rows.flatMap((row) => row.sites.map((site) => [site.id, siteSentence(facts, plan, site.id, fill)] as const))), [facts, fill, model, plan]);
   const free = useMemo(() => new Set(facts.graph ? sitesOf(facts.graph, facts.recipe).filter(({ cost }) => cost === 0).map(({ id }) => id) : []), [facts.graph, facts.recipe]);
   // Chosen elsewhere (a pair, the scatter): the tab stop follows.
   useEffect(() => {

@@ -11,7 +11,7 @@ import type { Persistence } from '../../graph/probe-record';
 import { keptOutputs, outputBytes, passGemm } from '../../graph/signatures';
 import { findSite, type SitePart } from '../../graph/sites';
 import type { Graph, Pass } from '../../graph/types';
-import { costWords, formatName, layerCell, layerFactsOf, ranksOf, sitesOf, type Shown } from '../../state';
+import { BENDS_MORE, costWords, fillCell, fillDegrees, fillFactsOf, formatName, NO_LOCAL_ERROR, ranksOf, sitesOf, type Shown } from '../../state';
 
 export interface Figure {
   readonly key: string;
@@ -71,7 +71,8 @@ export function siteFigures(shown: Shown, plan: Plan, id: SiteId): Figure[] {
     add('length', 'Length ratio', `${significant(result.lengthRatio, 4)} ×`, 'Length of the shifted gradient over that of the reference.');
     add('shift', 'Relative shift', formatPercent(result.relativeShift, 2), 'Length of the shift over that of the reference gradient.');
     add('loss', 'Loss change', `${result.lossChange > 0 ? '+' : ''}${significant(result.lossChange, 2)} nats`, 'Of the calibration loss; backward passes cannot change it.');
-    if (result.localError !== null) add('local', 'Local error', `${localErrorText(result.localError)} (${formatDegrees(angleOfTanSquared(result.localError))})`, LOCAL_ERROR[site?.pass === 'out' ? 'out' : 'pass']);
+    const { localError } = result;
+    add('local', 'Local error', localError === null ? `not known: ${NO_LOCAL_ERROR}` : `${localErrorText(localError)} (${formatDegrees(angleOfTanSquared(localError))})`, LOCAL_ERROR[site?.pass === 'out' ? 'out' : 'pass']);
     if (rank !== undefined) add('rank', 'Rank', `${rank} of ${sitesOf(graph, recipe).length}`, '1 bends most, by clean angle.');
     add('noise', 'Noise', result.belowNoise ? 'below noise (raw < 2 × floor)' : 'above noise', 'What one flipped BF16 ulp already does to the gradient.');
   } else if (result?.status === 'failed') {
@@ -118,12 +119,13 @@ function persistenceFigure(of: 'batches' | 'draws', shift: Persistence['overBatc
 
 /** The angle of everything low but this cell, and what goes away with it. */
 function leftOutFigures(shown: Shown, id: SiteId): Figure[] {
-  const facts = layerFactsOf(shown);
+  const facts = fillFactsOf(shown);
   const result = facts.leaveOneOut[id];
   const label = 'All low but this one';
-  const explain = 'Angle with every cell of the recipe low except this one, and what that takes away of everything low (squared tangents subtract).';
+  const explain = 'Angle with every cell of the recipe low except this one, and what that takes away of everything low (squared tangents subtract; negative: it bends more without this one low).';
   if (result === undefined) return [{ key: 'left-out', label, value: 'not measured', explain: `${explain} Tick “Leave one out” and run.`, quiet: true }];
-  if (result.status === 'failed') return [{ key: 'left-out', label, value: `failed: ${result.reason}`, explain }];
-  const { angleDeg } = layerCell('leave-one-out', facts, id);
-  return [{ key: 'left-out', label, value: `${formatDegrees(result.angleDeg)}${angleDeg === null ? '' : `, takes away ${formatDegrees(angleDeg)}`}`, explain }];
+  if (result.status === 'failed') return [{ key: 'left-out', label, value: `failed: ${result.errorName}: ${result.reason}`, explain }];
+  const { angleDeg, reason } = fillCell('leave-one-out', facts, id);
+  const takesAway = angleDeg === null ? `what that takes away is not known: ${reason ?? ''}` : `takes away ${fillDegrees(angleDeg)}${angleDeg < 0 ? `: ${BENDS_MORE}` : ''}`;
+  return [{ key: 'left-out', label, value: `${formatDegrees(result.angleDeg)}, ${takesAway}`, explain }];
 }

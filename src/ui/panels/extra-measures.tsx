@@ -5,7 +5,7 @@ import { useActions, useFacts } from '../workbench';
 
 function persistentCost({ data, options }: Shown): string {
   const draws = options.sr ? ` Under stochastic rounding ${STOCHASTIC_DRAWS} more runs of the first batch for each backward cell.` : '';
-  return data.batches >= FEWEST_BATCHES ? `Over the ${data.batches} batches: no run more, their shifts held on the GPU.${draws}` : `Needs ${FEWEST_BATCHES} batches; there are ${data.batches}, so cells will say so.${draws}`;
+  return data.batches >= FEWEST_BATCHES ? `Over the ${data.batches} batches: their shifts are held on the GPU, and cells measured without it are measured again.${draws}` : `Needs ${FEWEST_BATCHES} batches; there are ${data.batches}, so cells will say so; cells measured without it are measured again.${draws}`;
 }
 
 function leaveOneOutCost({ graph, recipe, data }: Shown): string {

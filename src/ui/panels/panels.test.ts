@@ -53,7 +53,7 @@ describe('the filled button', () => {
   it('is Export without a GPU, and none during a run or without a model', () => {
     expect(primaryAction(facts({ device: { ...READY, status: 'absent' } }), plan)).toBe('export');
     expect(primaryAction(facts({ device: null, checking: true }), plan)).toBe('run');
-    const run = { kind: 'probe', runId: 'r', status: 'running', phase: '', recipe: 'nvfp4', key: { text: '', recipe: '' }, measuring: null, part: 'isolated', done: 0, total: 1, startedAtMs: 0 } as const;
+    const run = { kind: 'probe', runId: 'r', status: 'running', phase: '', recipe: 'nvfp4', key: { text: '', recipe: '' }, measuring: null, part: 'isolated', rounds: 1, done: 0, total: 1, startedAtMs: 0 } as const;
     expect(primaryAction(facts({ run }), plan)).toBe('none');
     expect(primaryAction(facts({ graph: null }), null)).toBe('none');
   });

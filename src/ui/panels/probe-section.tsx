@@ -5,7 +5,7 @@ import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
 import { ExtraMeasures } from './extra-measures';
 import { primaryAction } from './primary-action';
 import { runLabel } from './run-label';
-import { useRemainingMs } from './use-eta';
+import { useTimeLeft } from './use-eta';
 
 /** "45.2 MiB predicted, 45.3 MiB held (+0.2 %)": what the device holds of a run of what is shown. */
 function memoryLine(facts: Shown): string {
@@ -22,7 +22,7 @@ export function ProbeSection() {
   const { plan } = usePlans();
   const { view } = useWorkbench();
   const actions = useActions();
-  const remaining = useRemainingMs();
+  const timeLeft = useTimeLeft();
   const { graph, run, device, checking, data, recipe, measuredHere, sites } = facts;
   const total = graph ? sitesOf(graph, recipe).length : 0;
   const left = total - measuredHere.size;
@@ -56,7 +56,7 @@ export function ProbeSection() {
               ? <button type="button" className="button" onClick={() => void actions.resume()}>Resume</button>
               : <button type="button" className="button" disabled={!isProbe} onClick={() => void actions.pause()}>Pause</button>}
             <button type="button" className="button" onClick={() => void actions.stop()}>Stop</button>
-            <span className="muted small">{isProbe ? `${run.done}/${run.total}` : 'joint'}{remaining === null ? '' : `, ${formatDuration(remaining)} left`}</span>
+            <span className="muted small">{isProbe ? `${run.done}/${run.total}` : 'joint'}{timeLeft}</span>
           </div>
           <p className="muted small">Every finished cell is kept; you may edit meanwhile.</p>
         </>

@@ -13,7 +13,7 @@ export function StartHere() {
     <div className="start-here">
       <h3>Start here</h3>
       <ol>
-        <li><strong>Look.</strong> Each cell is one {isOut ? 'output that training keeps' : 'matrix product of training'}. Its colour says how many degrees the whole gradient turns when only {isOut ? 'it is kept' : 'that product runs'} in {low}. Choose a cell to see every figure.</li>
+        <li><strong>Look.</strong> Each cell is one {isOut ? 'op output' : 'matrix product of training'}. Its colour says how many degrees the whole gradient turns when only {isOut ? 'that output and its arriving gradient are' : 'that product runs'} in {low}. Choose a cell to see every figure.</li>
         <li><strong>Measure.</strong> Press <em>Run on this GPU</em>: {count} cells, measured here, cell by cell. Nothing leaves this tab.</li>
         <li><strong>Decide.</strong> Paint cells BF16 or {low}, lock some, or drag a budget handle and watch cells flip.</li>
         <li><strong>Verify and export.</strong> <em>Verify jointly</em> measures the whole plan at once and shows the gap to the prediction.</li>

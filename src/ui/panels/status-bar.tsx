@@ -1,11 +1,11 @@
 /** The status bar: task with progress and time left, noise floor, memory, saved state, warnings, where the keys are. */
 import { useEffect } from 'react';
-import { formatBytes, formatDuration, significant } from '../../base/units';
+import { formatBytes, significant } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
 import { memoryOf, type Shown } from '../../state';
 import { siteShort } from '../grid/site-names';
 import { useFacts, useView, useWorkbench } from '../workbench';
-import { useRemainingMs } from './use-eta';
+import { useTimeLeft } from './use-eta';
 
 function taskOf({ run, recipe, graph, lastRun, checking }: Shown): string {
   if (!run) return checking ? 'Checking the GPU' : lastRun || 'Nothing running';
@@ -17,7 +17,7 @@ export function StatusBar() {
   const facts = useFacts((f) => f);
   const saved = useView((v) => v.saved);
   const { view } = useWorkbench();
-  const remaining = useRemainingMs();
+  const timeLeft = useTimeLeft();
   const { run, floor, notices } = facts;
   const memory = memoryOf(facts);
   const share = run && run.kind === 'probe' && run.total > 0 ? run.done / run.total : null;
@@ -30,8 +30,7 @@ export function StatusBar() {
       <span className="status-task">{taskOf(facts)}</span>
       {share === null || !run ? null : (
         <span>
-          <progress max={run.total} value={run.done} aria-label={`${run.done} of ${run.total} cells`} /> {run.done}/{run.total}
-          {remaining === null || run.status === 'paused' ? '' : `, ${formatDuration(remaining)} left`}
+          <progress max={run.total} value={run.done} aria-label={`${run.done} of ${run.total} cells`} /> {run.done}/{run.total}{timeLeft}
         </span>
       )}
       <span title="What one flipped BF16 ulp does to the gradient">{floor ? `noise floor fw ${significant(floor.forwardDeg, 2)} bw ${significant(floor.backwardDeg, 2)} deg` : 'noise floor not measured'}</span>

@@ -1,12 +1,13 @@
-/** Time left of the running probe, from the pace of its last cells. */
+/** Time left of the running probe in words, from the pace of its last cells. */
 import { useEffect, useState } from 'react';
+import { formatDuration } from '../../base/units';
 import { useFacts, useWorkbench } from '../workbench';
 import { addArrival, remainingMs, type Arrival } from './eta';
 
-export function useRemainingMs(): number | null {
+/** ", 3 min left"; ", at least 3 min left" while cells left out, which take longer, are still to come; '' when not known. */
+export function useTimeLeft(): string {
   const { facts } = useWorkbench();
-  const total = useFacts((f) => f.run?.total ?? 0);
-  const isProbe = useFacts((f) => f.run?.kind === 'probe');
+  const run = useFacts((f) => f.run);
   const [arrivals, setArrivals] = useState<readonly Arrival[]>([]);
   useEffect(() => {
     let runId: string | null = null;
@@ -19,5 +20,6 @@ export function useRemainingMs(): number | null {
       runId = run.runId;
     });
   }, [facts]);
-  return isProbe ? remainingMs(arrivals, total) : null;
+  const remaining = run?.kind === 'probe' && run.status === 'running' ? remainingMs(arrivals, run.total) : null;
+  return remaining === null || run === null ? '' : `, ${run.rounds === 2 && run.part === 'isolated' ? 'at least ' : ''}${formatDuration(remaining)} left`;
 }
