@@ -6,11 +6,11 @@
 import { assert } from '../base/errors';
 import type { GraphNode } from '../graph/types';
 import { FIRST_DRAW, type Policy, type RandomDraw } from '../graph/policy';
-import { lowLinear, outWeight } from './low-linear';
+import { lowLinear } from './low-linear';
 import { OPS } from './ops';
 import { addDispatch } from './ops/add';
 import { resource, value, type OpContext } from './ops/op';
-import { outGradientStep, outStep, readKept } from './packed-cache';
+import { outGradientStep, outStep, outWeight, readKept } from './packed-cache';
 import { stride, tensorBytes, type Program, type Step } from './program';
 import type { BatchShape, Values } from './values';
 

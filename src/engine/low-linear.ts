@@ -1,18 +1,17 @@
 /**
  * The low-precision form of a linear's pass: quantize both operands from their BF16 values along the contracted axis
  * (never from an already quantized copy), then one GEMM on packed codes (formats.md 2, 3). Codes, scales, alpha and random
- * numbers are integer work on the device; nothing comes back to the host in between. And the GEMM weight of a low op
- * group, quantized and read back as BF16 (method.md 4).
+ * numbers are integer work on the device; nothing comes back to the host in between.
  */
-import { OUT_SCHEME, PASS_SCHEMES, type PassScheme, type PolicyOptions, type RandomDraw, type RecipeName } from '../graph/policy';
+import { PASS_SCHEMES, type PassScheme, type PolicyOptions, type RandomDraw, type RecipeName } from '../graph/policy';
 import { recipeOptions } from '../graph/recipes';
 import type { Graph, GraphNode, Pass } from '../graph/types';
 import { rhtLength } from '../numerics/hadamard';
 import { operandFormat, type OperandFormat, type OperandRole } from '../numerics/schemes';
 import { streamOf, type RandomKey } from '../numerics/stochastic';
-import { gemmDispatch, natural, packed, type Gemm, type Operand } from './gemm';
+import { gemmDispatch, packed, type Gemm, type Operand } from './gemm';
 import { tensorBytes, type Binding, type Clear, type Dispatch } from './program';
-import { ALPHA, alphaDispatch, countCommand, dequantizeCommands, hadamardDispatch, hasAlpha, placeBytes, quantizeCommands, type Places, type Source } from './quantize-commands';
+import { ALPHA, alphaDispatch, hadamardDispatch, hasAlpha, placeBytes, quantizeCommands, type Places, type Source } from './quantize-commands';
 import type { BatchShape, Values } from './values';
 
 export interface LowLinear {
@@ -22,18 +21,10 @@ export interface LowLinear {
   gemm(g: Pick<Gemm, 'rows' | 'cols' | 'depth' | 'c' | 'bias'>): (Dispatch | Clear)[];
 }
 
-/** What a high GEMM reads as its weight, contracted axis last, and the commands that make it. */
-export interface OutWeight {
-  readonly variant: string;
-  readonly commands: readonly (Dispatch | Clear)[];
-  readonly operand: Operand;
-}
-
 type PassSource = Source & { readonly role: OperandRole };
 
 /** A transformed operand; the two of a GEMM take turns. */
 const TRANSFORMED: Binding = { resource: 'low:rht' };
-const OUT_WEIGHT: Binding = { resource: 'low:weight' };
 
 function places(operand: 'a' | 'b'): Places {
   const place = (what: keyof Places): Binding => ({ resource: `low:${operand}:${what}` });
@@ -41,7 +32,7 @@ function places(operand: 'a' | 'b'): Places {
 }
 
 /** The weight of a pass [rows, length], read from the stored BF16 parameter. */
-function weightSource(pass: 'fprop' | 'dgrad', { inCols: k, cols: n, weightTransposed, params }: GraphNode): PassSource {
+export function weightSource(pass: 'fprop' | 'dgrad', { inCols: k, cols: n, weightTransposed, params }: GraphNode): PassSource {
   const stored = {
     role: 'w', data: { resource: `bf16:${params['weight'] ?? ''}` }, sourceFormat: 'bf16',
     cols: weightTransposed ? k : n, sourceRows: weightTransposed ? n : k,
@@ -63,7 +54,7 @@ function passSources(pass: Pass, node: GraphNode, values: Values, shape: BatchSh
 }
 
 /** Scheme and the switches it reads, in one string: equal strings, equal bits. */
-function variantOf(recipe: RecipeName, options: PolicyOptions): string {
+export function variantOf(recipe: RecipeName, options: PolicyOptions): string {
   return [recipe, ...Object.entries(recipeOptions(recipe, options)).map(([name, value]) => (value === true ? name : `${name}=${String(value)}`))].join(' ');
 }
 
@@ -105,62 +96,34 @@ export function lowLinear(scheme: PassScheme, pass: Pass, values: Values, node: 
   };
 }
 
-/** The weight of a pass that runs high in a low op group: quantized, and decoded to BF16 (formats.md 1.6, method.md 4). */
-export function outWeight(pass: 'fprop' | 'dgrad', node: GraphNode, options: PolicyOptions): OutWeight {
-  const source = weightSource(pass, node);
-  const format = operandFormat(OUT_SCHEME, 'w', options);
-  const at = places('b');
-  return {
-    variant: variantOf(OUT_SCHEME, options),
-    commands: [
-      ...quantizeCommands(source, format, at),
-      countCommand(at.record),
-      ...dequantizeCommands(format, source.rows, source.length, at, OUT_WEIGHT, 'bf16'),
-    ],
-    operand: natural(OUT_WEIGHT, source.length, true),
-  };
+/** Every form that an operand of this role can take in a pass. */
+function formatsOf(role: OperandRole): OperandFormat[] {
+  return PASS_SCHEMES.flatMap((scheme) => [{}, { weights1d: true }].map((options) => operandFormat(scheme, role, options)));
 }
 
-/** Every form that an operand of this role can take. */
-function formatsOf(schemes: readonly RecipeName[], role: OperandRole): OperandFormat[] {
-  const switches: PolicyOptions[] = [{}, { weights1d: true }, { out: 'block' }, { out: 'mx' }];
-  return schemes.flatMap((scheme) => switches.map((options) => operandFormat(scheme, role, options)));
-}
-
-/**
- * Scratch of the largest low pass of any block linear in any scheme, and of the weights of low op groups. `outs`: node ids
- * of the groups that may be low; all unless given.
- */
-export function lowScratch(graph: Graph, shape: BatchShape, outs?: readonly string[]): { key: string; bytes: number }[] {
+/** Scratch of the largest low pass of any block linear in any scheme. */
+export function lowScratch(graph: Graph, shape: BatchShape): { key: string; bytes: number }[] {
   const m = shape.sequences * shape.tokens;
   const sizes = new Map<string, number>();
   const atLeast = (key: string, bytes: number): void => void sizes.set(key, Math.max(sizes.get(key) ?? 16, bytes));
-  const operand = (name: 'a' | 'b', schemes: readonly RecipeName[], role: OperandRole, rows: number, length: number): void => {
-    for (const format of formatsOf(schemes, role)) {
+  const operand = (name: 'a' | 'b', role: OperandRole, rows: number, length: number): void => {
+    for (const format of formatsOf(role)) {
       for (const [what, bytes] of Object.entries(placeBytes(format, rows, length))) atLeast(`low:${name}:${what}`, bytes);
     }
   };
   for (const node of graph.nodes) {
-    if (node.op !== 'linear') continue;
+    if (node.op !== 'linear' || node.layer === null) continue;
     const { inCols: k, cols: n } = node;
-    if (outs?.includes(node.id) ?? true) {
-      for (const [rows, length] of [[n, k], [k, n]] as const) {
-        operand('b', [OUT_SCHEME], 'w', rows, length);
-        atLeast('low:weight', tensorBytes(rows, length, true));
-      }
-    }
-    if (node.layer === null) continue;
-    operand('a', PASS_SCHEMES, 'x', m, k);
-    operand('a', PASS_SCHEMES, 'dy', m, n);
-    for (const [rows, length] of [[n, k], [k, n]] as const) operand('b', PASS_SCHEMES, 'w', rows, length);
+    operand('a', 'x', m, k);
+    operand('a', 'dy', m, n);
+    for (const [rows, length] of [[n, k], [k, n]] as const) operand('b', 'w', rows, length);
     // wgrad takes either as its first operand; transformed or not, its depth is at most whole groups of tokens.
     for (const name of ['a', 'b'] as const) {
       for (const cols of [k, n]) {
-        for (const role of ['x', 'dy'] as const) operand(name, PASS_SCHEMES, role, cols, rhtLength(m));
+        for (const role of ['x', 'dy'] as const) operand(name, role, cols, rhtLength(m));
       }
     }
     atLeast('low:rht', tensorBytes(Math.max(k, n), rhtLength(m), true));
   }
-  atLeast('low:alpha', 16);
   return [...sizes].map(([key, bytes]) => ({ key, bytes }));
 }

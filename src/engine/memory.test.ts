@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BendscopeError } from '../base/errors';
 import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
-import { REFERENCE_POLICY } from '../graph/policy';
+import { REFERENCE_POLICY, type Policy } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
 import { planMemory, type SessionUse } from './memory';
 import { tensorBytes } from './program';
@@ -82,6 +82,15 @@ describe('the plan', () => {
     const [one = 0, two = 0, three = 0] = [1, 2, 3].map((batches) => planMemory(graph, SHAPE, { batches }).totalBytes);
     expect(three - two).toBe(two - one);
     expect(two - one).toBeGreaterThan(graph.params.reduce((total, { shape }) => total + 4 * shape.reduce((a, b) => a * b, 1), 0));
+  });
+
+  it('a plan pays for low passes or low outputs only where it has them', () => {
+    const lowKeys = (plan: Partial<Policy>): string[] => planMemory(graph, SHAPE, { plan: { ...REFERENCE_POLICY, ...plan } }).buffers
+      .map(({ key }) => key).filter((key) => /^(low|scratch:(y$|x\d|q:))/.test(key));
+    expect(lowKeys({})).toEqual([]);
+    expect(lowKeys({ outs: ['h.0.mlp.act'] }).sort()).toEqual(['low:alpha', 'scratch:q:record', 'scratch:y']);
+    expect(lowKeys({ outs: ['lm_head'] })).toContain('low:weight');
+    expect(lowKeys({ passes: { 'h.0.mlp.c_fc:fprop': 'fp8' } }).filter((key) => !/^low:([ab]:\w+|rht|alpha)$/.test(key))).toEqual([]);
   });
 
   it('pays for op groups where variants may lower some, and for nothing else', () => {

@@ -140,6 +140,7 @@ function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values:
   const { passes, outs = [], reference } = use.plan ?? REFERENCE_POLICY;
   const bf16 = reference === 'bf16';
   const probe = use.plan === undefined;
+  const hasPasses = probe || Object.keys(passes).length > 0;
   const n = shape.sequences * shape.tokens;
   const heads = Math.max(1, ...graph.nodes.map((node) => node.heads));
   const square = shape.sequences * heads * shape.tokens * stride(shape.tokens);
@@ -158,7 +159,8 @@ function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values:
     { key: 'scratch:partial', bytes: Math.ceil(n / CHUNK_ROWS) * 2 * widest * 4 },
     ...(probe ? [{ key: 'scratch:dw', bytes: Math.max(...graph.params.map((param) => aligned(param.shape))) }] : []),
     ...(probe ? ['scratch:local-low', 'scratch:local-high'].map((key) => ({ key, bytes: local })) : []),
-    ...(probe || Object.keys(passes).length + outs.length > 0 ? lowScratch(graph, shape, graph.nodes.map(({ id }) => id).filter((id) => values.isLow(id))) : []),
+    ...(hasPasses ? lowScratch(graph, shape) : []),
+    ...(hasPasses || outs.length > 0 ? [{ key: 'low:alpha', bytes: 16 }] : []),
     ...outScratch(values, shape),
     { key: 'sums', bytes: sumBytes },
     ...(shifts > 0 ? [{ key: 'gram', bytes: ((4 * shifts * (shifts + 1)) / 2) * sums.localErrorFirst }] : []),

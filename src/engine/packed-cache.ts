@@ -1,16 +1,18 @@
 /**
  * The activation cache of low op groups (method.md 3, 4): a low output is quantized once, from its BF16 value, when it
  * is written, and kept packed; every step that reads it unpacks it into a shared scratch of BF16 values first, so no op
- * knows. The gradient that arrives at a low group is quantized likewise before anything reads it.
+ * knows. The gradient that arrives at a low group, and the weight its GEMM reads, are rounded likewise and never packed.
  */
 import { assert } from '../base/errors';
-import { OUT_SCHEME } from '../graph/policy';
+import { OUT_SCHEME, type PolicyOptions } from '../graph/policy';
 import type { GraphNode } from '../graph/types';
-import type { OperandFormat } from '../numerics/schemes';
+import { operandFormat } from '../numerics/schemes';
+import { natural, type Operand } from './gemm';
 import { KERNELS } from './kernels';
+import { variantOf, weightSource } from './low-linear';
 import { resource, value } from './ops/op';
 import { isClear, tensorBytes, type Binding, type Clear, type Dispatch, type Program, type Step, type ValueKey } from './program';
-import { countCommand, dequantizeCommands, placeBytes, quantizeCommands, type Places } from './quantize-commands';
+import { countCommand, dequantizeCommands, placeBytes, qdqCommands, quantizeCommands, type Places, type Scaled, type Source } from './quantize-commands';
 import type { BatchShape, Values } from './values';
 
 /** Where a plan session lets the BF16 value of a low output pass through on its way to its codes. */
@@ -19,11 +21,10 @@ export const TRANSIENT_Y = 'scratch:y';
 const UNPACKED_BESIDE_Y = ['scratch:x0', 'scratch:x1'] as const;
 const UNPACKED = [TRANSIENT_Y, 'scratch:x0'] as const;
 
-/** Codes that no later step reads: of a gradient, or of an output whose values are kept. */
-const PASSING: Places = {
-  record: resource('scratch:q:record'), codes: resource('scratch:q:codes'),
-  scales: resource('scratch:q:scales'), multipliers: resource('scratch:q:multipliers'),
-};
+/** Scales that no later step reads, of what is only rounded: a gradient, a weight, an output whose values are kept. */
+const PASSING: Scaled = { record: resource('scratch:q:record'), scales: resource('scratch:q:scales'), multipliers: resource('scratch:q:multipliers') };
+/** A low group's weight as its GEMM reads it; of one step at a time. */
+const OUT_WEIGHT = resource('low:weight');
 
 function kept(values: Values, id: string): Places {
   const { codes, record, scales } = values.packedY(id);
@@ -47,36 +48,54 @@ function step(slot: string, variant: string, commands: Step['commands']): Step {
 }
 
 /** Blocks lie along the last axis. */
-function quantized(data: ValueKey, node: GraphNode, rows: number, format: OperandFormat, places: Places): (Dispatch | Clear)[] {
-  return quantizeCommands({ data: value(data), sourceFormat: 'bf16', sourceRows: rows, cols: node.cols, transposed: false, rows, length: node.cols }, format, places);
+function sourceOf(data: ValueKey, { cols }: GraphNode, rows: number): Source {
+  return { data: value(data), sourceFormat: 'bf16', sourceRows: rows, cols, transposed: false, rows, length: cols };
 }
 
 /** y:X -> the kept output of the low group X. */
 export function outStep(values: Values, node: GraphNode, shape: BatchShape): Step {
   const rows = shape.sequences * shape.tokens;
-  const packed = values.cache === 'packed';
-  const places = packed ? kept(values, node.id) : PASSING;
-  const commands = [...quantized(values.y(node.id), node, rows, values.outFormat, places), countCommand(places.record)];
-  if (!packed) commands.push(...dequantizeCommands(values.outFormat, rows, node.cols, places, value(values.unpackedY(node.id)), 'bf16'));
-  return step(`${node.id}/out`, OUT_SCHEME, commands);
+  const source = sourceOf(values.y(node.id), node, rows);
+  const places = kept(values, node.id);
+  return step(`${node.id}/out`, OUT_SCHEME, values.cache === 'packed'
+    ? [...quantizeCommands(source, values.outFormat, places), countCommand(places.record)]
+    : [...qdqCommands(source, values.outFormat, PASSING, value(values.unpackedY(node.id))), countCommand(PASSING.record)]);
 }
 
-/** The gradient that arrives at the low group X -> dyq:X. */
+/**
+ * The gradient that arrives at the low group X -> dyq:X. Where X owns it, in its place: of a variant both are in the work
+ * set, because a low output moves the loss and the loss every gradient.
+ */
 export function outGradientStep(values: Values, node: GraphNode, shape: BatchShape): Step {
-  const rows = shape.sequences * shape.tokens;
-  const format = values.outGradientFormat;
+  const source = sourceOf(values.arriving(node.id), node, shape.sequences * shape.tokens);
   return step(`${node.id}/out-dy`, OUT_SCHEME, [
-    ...quantized(values.arriving(node.id), node, rows, format, PASSING),
+    ...qdqCommands(source, values.outGradientFormat, PASSING, value(values.dy(node.id)), values.ownsArriving(node.id)),
     countCommand(PASSING.record),
-    ...dequantizeCommands(format, rows, node.cols, PASSING, value(values.dy(node.id)), 'bf16'),
   ]);
+}
+
+/** What a high GEMM reads as its weight, contracted axis last, and the commands that make it. */
+export interface OutWeight {
+  readonly variant: string;
+  readonly commands: readonly (Dispatch | Clear)[];
+  readonly operand: Operand;
+}
+
+/** The weight of a pass that runs high in a low op group: quantized, and decoded to BF16 (formats.md 1.6, method.md 4). */
+export function outWeight(pass: 'fprop' | 'dgrad', node: GraphNode, options: PolicyOptions): OutWeight {
+  const source = weightSource(pass, node);
+  return {
+    variant: variantOf(OUT_SCHEME, options),
+    commands: [...qdqCommands(source, operandFormat(OUT_SCHEME, 'w', options), PASSING, OUT_WEIGHT), countCommand(PASSING.record)],
+    operand: natural(OUT_WEIGHT, source.length, true),
+  };
 }
 
 /** y:X quantized and read back into a scratch, for its local error. */
 export function roundTrip(values: Values, node: GraphNode, shape: BatchShape): { readonly step: Step; readonly out: Binding } {
   const rows = shape.sequences * shape.tokens;
   const out = resource(UNPACKED[0]);
-  const commands = [...quantized(values.y(node.id), node, rows, values.outFormat, PASSING), ...dequantizeCommands(values.outFormat, rows, node.cols, PASSING, out, 'bf16')];
+  const commands = qdqCommands(sourceOf(values.y(node.id), node, rows), values.outFormat, PASSING, out);
   return { step: step(`local-error/${node.id}`, OUT_SCHEME, commands), out };
 }
 
@@ -120,14 +139,17 @@ export function outScratch(values: Values, shape: BatchShape): { key: string; by
   const widest = (list: readonly GraphNode[]): number => Math.max(0, ...list.map(y));
   /** The first or second of a node's low inputs in graph order, as `readKept` takes them. */
   const inputs = (of: readonly GraphNode[], i: number): GraphNode[] => of.flatMap((node) => low.filter(({ id }) => node.inputs.includes(id)).slice(i, i + 1));
-  const codes = (what: keyof Places): { key: string; bytes: number } => ({
-    key: `scratch:q:${what}`,
-    bytes: Math.max(...low.flatMap((node) => [values.outFormat, values.outGradientFormat].map((format) => placeBytes(format, rows, node.cols)[what]))),
-  });
+  /** A low group's weight [rows, length], contracted axis last, of either pass. */
+  const weights = low.filter(({ op }) => op === 'linear').flatMap(({ inCols, cols }) => [[cols, inCols], [inCols, cols]] as const);
+  const passing = [
+    ...low.flatMap(({ cols }) => [values.outFormat, values.outGradientFormat].map((format) => placeBytes(format, rows, cols))),
+    ...weights.map(([r, length]) => placeBytes(values.outWeightFormat, r, length)),
+  ];
   return [
     { key: TRANSIENT_Y, bytes: widest(low) },
     { key: UNPACKED_BESIDE_Y[0], bytes: widest([...inputs(low, 0), ...inputs(nodes, 1)]) },
     { key: UNPACKED_BESIDE_Y[1], bytes: widest(inputs(low, 1)) },
-    ...(['record', 'codes', 'scales', 'multipliers'] as const).map(codes),
+    { key: 'low:weight', bytes: Math.max(0, ...weights.map(([r, length]) => tensorBytes(r, length, true))) },
+    ...(['record', 'scales', 'multipliers'] as const).map((what) => ({ key: `scratch:q:${what}`, bytes: Math.max(...passing.map((bytes) => bytes[what])) })),
   ].filter(({ bytes }) => bytes > 0);
 }

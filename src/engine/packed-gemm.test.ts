@@ -17,8 +17,9 @@ import { gemmAlpha, gemmOperand, outValues, quantize } from '../numerics/quantiz
 import { operandFormat, type OperandRole } from '../numerics/schemes';
 import { randomBytes, streamOf } from '../numerics/stochastic';
 import { gemmDispatch, natural } from './gemm';
-import { lowLinear, lowScratch, outWeight } from './low-linear';
+import { lowLinear, lowScratch } from './low-linear';
 import { NamedBuffers } from './named-buffers';
+import { outScratch, outWeight } from './packed-cache';
 import { packBf16, padRows } from './parameters';
 import { stride } from './program';
 import { dequantizeCommands, hasAlpha } from './quantize-commands';
@@ -92,7 +93,7 @@ async function check(scheme: PassScheme, options: PolicyOptions, pass: Pass, { m
   const decoded = ([['a', qa], ['b', qb]] as const).flatMap(([name, q]) => dequantizeCommands(
     q.format, q.rows, depth, { record: place(name, 'record'), codes: place(name, 'codes'), scales: place(name, 'scales') }, { resource: `decoded:${name}` }, 'operand'));
   const buffers = new NamedBuffers(gpu, {
-    ...Object.fromEntries(lowScratch(graph, shape).map(({ key: name, bytes }) => [name, bytes])),
+    ...Object.fromEntries(lowScratch(graph, shape).map(({ key: name, bytes }) => [name, bytes])), 'low:alpha': 16,
     'y:x': pack(x, k), 'bf16:w': weightTransposed ? pack(transpose(w, k, n), k) : pack(w, n), 'dx:loss:0': pack(dy, n), bias: padRows(bias, [n]),
     'decoded:a': 4 * a.rows * stride(depth), 'decoded:b': 4 * b.rows * stride(depth), packed: 4 * a.rows * cStride, plain: 4 * a.rows * cStride,
   });
@@ -167,7 +168,8 @@ it.each([['tensor', [33, 129]], ['block', [150, 131]], ['mx', [17, 65]]] as cons
     for (const [pass, values, rows, length] of [['fprop', transpose(w, k, n), n, k], ['dgrad', w, k, n]] as const) {
       const weight = outWeight(pass, node, { out });
       const buffers = new NamedBuffers(gpu, {
-        ...Object.fromEntries(lowScratch(graph, { sequences: 1, tokens: 1 }).map(({ key, bytes }) => [key, bytes])), 'bf16:w': weightTransposed ? pack(transpose(w, k, n), k) : pack(w, n),
+        ...Object.fromEntries(outScratch(new Values(graph, { outs: ['linear'], options: { out } }), { sequences: 1, tokens: 1 }).map(({ key, bytes }) => [key, bytes])), 'low:alpha': 16,
+        'bf16:w': weightTransposed ? pack(transpose(w, k, n), k) : pack(w, n),
       });
       await buffers.run(weight.commands);
       const got = await buffers.read('low:weight', (rows * stride(length)) / 2);

@@ -7,7 +7,7 @@ import { assert } from '../base/errors';
 import { bitsOf, F32_MAX, fromBits } from '../numerics/float-bits';
 import { FORMATS } from '../numerics/formats';
 import { RHT_GROUP, rhtLength } from '../numerics/hadamard';
-import { elementsPerWord, packedSize, SCALE_RULES, scaleBits, type OperandFormat } from '../numerics/schemes';
+import { elementsPerWord, packedSize, SCALE_RULES, scaleBits, type OperandFormat, type ScaleRule } from '../numerics/schemes';
 import type { RandomKey } from '../numerics/stochastic';
 import { elementWord, maxBits, ruleCode } from './format-words';
 import { stride, type Binding, type Clear, type Dispatch } from './program';
@@ -34,6 +34,9 @@ export interface Places {
   /** Scratch: FP32 factor of every block before the cast. */
   readonly multipliers: Binding;
 }
+
+/** Where the scales of a tensor are, whose codes nobody keeps. */
+export type Scaled = Omit<Places, 'codes'>;
 
 /** Address of random bytes; of a piece of a tensor also the tensor's columns and where in it the piece begins, at whole blocks. */
 export interface RandomPlace extends RandomKey {
@@ -99,31 +102,55 @@ export function tensorScaleDispatch(format: OperandFormat, record: Binding): Dis
   return { kernel: 'tensor_scale', constants: {}, params: [ruleCode(format), maxBits(format.element)], bindings: [record], invocations: 1, flops: 1 };
 }
 
-/** Block scales and codes of a source whose record is complete. random: stochastic rounding instead of nearest even; E2M1 only. */
-export function codeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomPlace): (Dispatch | Clear)[] {
-  assert(!random || format.element === 'E2M1', `quantize: expected E2M1 for stochastic rounding, got ${format.element}`);
-  const { rows, length, transposed, sourceFormat } = source;
+/** How kernels find the elements of a source: the first words of their Params. */
+function sourceWords({ rows, length, cols, sourceFormat, transposed }: Source): number[] {
+  return [rows, length, stride(cols), sourceFormat === 'bf16' ? 1 : 0, transposed ? 1 : 0];
+}
+
+/** FP32 factors of the blocks before the cast, none without blocks: rows and columns of a block, where they are, words a row of blocks. */
+function factorsOf(format: OperandFormat, { blocks, scalesPerWord, scaleRowWords }: Layout, places: Scaled): { block: readonly [number, number]; data: Binding; first: number; stride: number } {
+  if (blocks === 0) return { block: [ENDLESS, ENDLESS], data: places.record, first: ENCODE_WORD, stride: 0 };
+  return { block: format.block, data: places.multipliers, first: 0, stride: scalesPerWord * scaleRowWords };
+}
+
+/** What the cast writes: FORM of shaders/kernels/quantize.wgsl, where, and invocations and words of a row. */
+interface Cast {
+  readonly form: 0 | 1 | 2;
+  readonly out: Binding;
+  readonly rowPieces: number;
+  readonly rowWords: number;
+}
+
+/** Every element cast, after its block's factor is there. */
+function castDispatch(source: Source, format: OperandFormat, places: Scaled, { form, out, rowPieces, rowWords }: Cast, random?: RandomPlace): Dispatch {
+  const { rows, length } = source;
   const layout = layoutOf(format, rows, length);
-  const elements = rows * length;
-  const read = [rows, length, stride(source.cols), sourceFormat === 'bf16' ? 1 : 0, transposed ? 1 : 0];
-  const [blockRows, blockCols] = layout.blocks > 0 ? format.block : [ENDLESS, ENDLESS];
-  const factorStride = layout.scalesPerWord * layout.scaleRowWords;
+  const { block, data, first, stride: factorStride } = factorsOf(format, layout, places);
   const { step = 0, draw = 0, seed = 0, stream = 0, tensorCols = length, row = 0, col = 0 }: Partial<RandomPlace> = random ?? {};
   const calls = Math.ceil(tensorCols / CALL_ELEMENTS);
-  const codes: Dispatch = {
+  const cost = COST.quantize + (random ? COST.random : 0) + (form === 0 ? 0 : COST.dequantize);
+  return {
     kernel: 'quantize', constants: { STOCHASTIC: random ? 1 : 0 },
     params: [
-      ...read, elementWord(format.element), layout.perWord, layout.rowWords, blockRows, blockCols, layout.blocks > 0 ? 0 : ENCODE_WORD, factorStride,
+      ...sourceWords(source), elementWord(format.element), layout.perWord, rowPieces, form, rowWords, ...block, first, factorStride,
       calls, (row * calls + col / CALL_ELEMENTS) >>> 0, step, draw, seed, stream,
     ],
-    bindings: [source.data, layout.blocks > 0 ? places.multipliers : places.record, places.codes],
-    invocations: rows * layout.rowWords, flops: (COST.quantize + (random ? COST.random : 0)) * elements,
+    bindings: [form === 2 ? NOTHING : source.data, data, out],
+    invocations: rows * rowPieces, flops: cost * rows * length,
   };
-  if (layout.blocks === 0) return [codes];
+}
+
+/** Scale and factor of every block of a source whose record is complete. */
+function blockCommands(source: Source, format: OperandFormat, places: Scaled): (Dispatch | Clear)[] {
+  const { rows, length, sourceFormat } = source;
+  const layout = layoutOf(format, rows, length);
+  if (layout.blocks === 0) return [];
+  const elements = rows * length;
+  const { block, stride: factorStride } = factorsOf(format, layout, places);
   return [
     { clear: places.multipliers },
     {
-      kernel: 'block_amax', constants: {}, params: [...read, blockRows, blockCols, layout.blocks, factorStride],
+      kernel: 'block_amax', constants: {}, params: [...sourceWords(source), ...block, layout.blocks, factorStride],
       bindings: [source.data, places.multipliers], invocations: rows * layout.blocks, flops: COST.blockAmax * elements,
     },
     {
@@ -134,17 +161,39 @@ export function codeCommands(source: Source, format: OperandFormat, places: Plac
       ],
       bindings: [places.record, places.scales, places.multipliers], invocations: layout.scaleWords, flops: COST.blockScale * layout.scaleWords * layout.scalesPerWord,
     },
-    codes,
   ];
+}
+
+/** Block scales and codes of a source whose record is complete. random: stochastic rounding instead of nearest even; E2M1 only. */
+export function codeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomPlace): (Dispatch | Clear)[] {
+  assert(!random || format.element === 'E2M1', `quantize: expected E2M1 for stochastic rounding, got ${format.element}`);
+  const { rowWords } = layoutOf(format, source.rows, source.length);
+  return [...blockCommands(source, format, places), castDispatch(source, format, places, { form: 0, out: places.codes, rowPieces: rowWords, rowWords }, random)];
+}
+
+function recordCommands(source: Source, format: OperandFormat, record: Binding): (Dispatch | Clear)[] {
+  return [{ clear: record }, amaxDispatch(source.data, source.sourceFormat, source.sourceRows * stride(source.cols), record), tensorScaleDispatch(format, record)];
 }
 
 /** A whole tensor -> record, codes and scales. random: stochastic rounding instead of nearest even; E2M1 only. */
 export function quantizeCommands(source: Source, format: OperandFormat, places: Places, random?: RandomKey): (Dispatch | Clear)[] {
+  return [...recordCommands(source, format, places.record), ...codeCommands(source, format, places, random)];
+}
+
+/**
+ * A whole tensor -> the BF16 values its codes would decode to, packed x2, rows padded with zeros to whole quads: the bits of
+ * `quantizeCommands` and `dequantizeCommands`, without codes. inPlace: `out` is the source's own buffer. Not for NVFP4,
+ * whose decode factor is more than fl(1 / factor).
+ */
+export function qdqCommands(source: Source, format: OperandFormat, places: Scaled, out: Binding, inPlace = false): (Dispatch | Clear)[] {
+  const { stored, perTensor }: ScaleRule = SCALE_RULES[format.scale];
+  assert(stored === null || !perTensor, `quantize: expected a rule of one level of scales, got ${format.scale}`);
+  assert(!inPlace || (source.sourceFormat === 'bf16' && !source.transposed), 'quantize: expected BF16 in natural order in place');
+  const width = stride(source.length);
+  const { perWord } = layoutOf(format, source.rows, source.length);
   return [
-    { clear: places.record },
-    amaxDispatch(source.data, source.sourceFormat, source.sourceRows * stride(source.cols), places.record),
-    tensorScaleDispatch(format, places.record),
-    ...codeCommands(source, format, places, random),
+    ...recordCommands(source, format, places.record), ...blockCommands(source, format, places),
+    castDispatch(source, format, places, { form: inPlace ? 2 : 1, out, rowPieces: Math.ceil(width / perWord), rowWords: width / 2 }),
   ];
 }
 

@@ -19,7 +19,7 @@ import { operandFormat, type OperandFormat } from '../numerics/schemes';
 import { randomBytes } from '../numerics/stochastic';
 import { NamedBuffers } from './named-buffers';
 import { amaxDispatch, alphaDispatch, countCommand, hadamardDispatch, tensorScaleDispatch } from './quantize-commands';
-import { deviceWords, oracleWords, PLACES, quantizeOnDevice, rowWords } from './quantize-readback';
+import { deviceWords, oracleWords, PLACES, quantizeOnDevice, roundOnDevice, rowWords } from './quantize-readback';
 
 let gpu: Gpu;
 beforeAll(async () => {
@@ -66,6 +66,10 @@ describe.each(FORMATS_OF_ALL)('%s', (_format, format) => {
       expect(countDifferent(got.codes, expected.codes, false), 'codes').toBe(0);
       expect(countDifferent(got.decoded.f32, rowWords(cpu.dequantized, rows, cols), true), 'decoded').toBe(0);
       expect(countDifferent(got.decoded.bf16, rowWords(outValues(cpu), rows, cols, true), false), 'decoded to BF16').toBe(0);
+      if (format.scale === 'nvfp4') continue;
+      for (const inPlace of given.bf16 && !given.transposed ? [false, true] : [false]) {
+        expect(countDifferent(await roundOnDevice(gpu, x, { rows, cols, ...given }, format, inPlace), got.decoded.bf16, false), `rounded${inPlace ? ' in place' : ''}`).toBe(0);
+      }
     }
   });
 });

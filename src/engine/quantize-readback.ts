@@ -10,7 +10,7 @@ import { packedSize, scaleBits, type OperandFormat } from '../numerics/schemes';
 import type { RandomKey } from '../numerics/stochastic';
 import { NamedBuffers } from './named-buffers';
 import { stride } from './program';
-import { amaxDispatch, codeCommands, dequantizeCommands, placeBytes, tensorScaleDispatch, type DecodeMode, type Places, type Source } from './quantize-commands';
+import { amaxDispatch, codeCommands, dequantizeCommands, placeBytes, qdqCommands, tensorScaleDispatch, type DecodeMode, type Places, type Source } from './quantize-commands';
 
 export const PLACES: Places = { record: { resource: 'record' }, codes: { resource: 'codes' }, scales: { resource: 'scales' }, multipliers: { resource: 'multipliers' } };
 const GARBAGE = 0xdeadbeef;
@@ -32,6 +32,11 @@ export function deviceWords(x: Float32Array, { rows, cols, bf16, transposed }: G
   return bf16 ? packRows(stored.map((b) => b >>> 16), r, c, 16, stride(c) / 2) : packRows(stored, r, c, 32, stride(c));
 }
 
+function sourceOf({ rows, cols, bf16, transposed }: Given): Source {
+  const [sourceRows, sourceCols] = transposed ? [cols, rows] : [rows, cols];
+  return { data: { resource: 'source' }, sourceFormat: bf16 ? 'bf16' : 'f32', sourceRows, cols: sourceCols, transposed, rows, length: cols };
+}
+
 export interface OnDevice {
   /** Words 0 to 4: amax, non-finite count, encode scale, decode scale, fl(S_enc / 6). */
   readonly record: Uint32Array;
@@ -44,10 +49,10 @@ export interface OnDevice {
 
 /** Quantizes x on the device and decodes it in every mode. amaxBits: given instead of measured. */
 export async function quantizeOnDevice(gpu: Gpu, x: Float32Array, given: Given, format: OperandFormat, options: { amaxBits?: number; random?: RandomKey } = {}): Promise<OnDevice> {
-  const { rows, cols, bf16, transposed } = given;
+  const { rows, cols, bf16 } = given;
   const bytes = placeBytes(format, rows, cols);
-  const data = { resource: 'source' };
-  const source: Source = { data, sourceFormat: bf16 ? 'bf16' : 'f32', sourceRows: transposed ? cols : rows, cols: transposed ? rows : cols, transposed, rows, length: cols };
+  const source = sourceOf(given);
+  const { data } = source;
   const words = deviceWords(x, given);
   const buffers = new NamedBuffers(gpu, {
     source: words, ...Object.fromEntries(Object.entries(bytes).map(([name, size]) => [name, garbage(size)])),
@@ -71,6 +76,20 @@ export async function quantizeOnDevice(gpu: Gpu, x: Float32Array, given: Given, 
     const rowFactors = scaleRows === 0 ? 0 : (scaleRowWords * 32) / scaleBits(format);
     const factors = Uint32Array.from({ length: scaleRows * blocks }, (_, i) => multipliers[Math.floor(i / blocks) * rowFactors + (i % blocks)] ?? 0);
     return { record, codes, scales, factors, decoded: { operand, f32, bf16: decodedBf16 } };
+  } finally {
+    buffers.dispose();
+  }
+}
+
+/** x rounded to the values its codes would stand for: BF16 words. inPlace: over the source. */
+export async function roundOnDevice(gpu: Gpu, x: Float32Array, given: Given, format: OperandFormat, inPlace = false): Promise<Uint32Array> {
+  const { record, scales, multipliers } = placeBytes(format, given.rows, given.cols);
+  const words = (given.rows * stride(given.cols)) / 2;
+  const buffers = new NamedBuffers(gpu, { source: deviceWords(x, given), record: garbage(record), scales: garbage(scales), multipliers: garbage(multipliers), out: garbage(4 * words) });
+  try {
+    const out = inPlace ? 'source' : 'out';
+    await buffers.run(qdqCommands(sourceOf(given), format, PLACES, { resource: out }, inPlace));
+    return await buffers.read(out, words);
   } finally {
     buffers.dispose();
   }

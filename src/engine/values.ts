@@ -24,8 +24,9 @@ export const RECORD_BYTES = 32;
 export class Values {
   readonly graph: Graph;
   readonly cache: CacheForm;
-  /** Stored form of a low group's output and of its arriving gradient. */
+  /** Stored form of a low group's output; form that its weight and its arriving gradient are rounded to. */
   readonly outFormat: OperandFormat;
+  readonly outWeightFormat: OperandFormat;
   readonly outGradientFormat: OperandFormat;
   #low: ReadonlySet<string>;
   #byId: Map<string, GraphNode>;
@@ -37,6 +38,7 @@ export class Values {
     this.cache = cache;
     this.#low = new Set(policy.outs);
     this.outFormat = operandFormat(OUT_SCHEME, 'x', policy.options);
+    this.outWeightFormat = operandFormat(OUT_SCHEME, 'w', policy.options);
     this.outGradientFormat = operandFormat(OUT_SCHEME, 'dy', policy.options);
     this.#byId = new Map(graph.nodes.map((node) => [node.id, node]));
     for (const node of graph.nodes) {

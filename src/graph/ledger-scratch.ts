@@ -3,15 +3,15 @@
  * of a kind serves every step, so each is as large as the largest step that takes it.
  */
 import { OUT_SCHEME, type PolicyOptions } from './policy';
-import { operandFormat, packedSize, scaleBits } from '../numerics/schemes';
+import { operandFormat, packedSize, scaleBits, type OperandFormat } from '../numerics/schemes';
 import type { BatchShape } from './signatures';
 import type { Graph, GraphNode } from './types';
 
 export interface ScratchOf {
   /** Variant runs: gradients are compared while they pass, and local errors taken. */
   readonly isProbe: boolean;
-  /** Whether a pass or an op group may be low. */
-  readonly hasLow: boolean;
+  /** Whether a pass may be low. */
+  readonly hasPasses: boolean;
   /** Node ids of op groups that may be low, under these options. */
   readonly outs: ReadonlySet<string>;
   readonly options: PolicyOptions;
@@ -56,7 +56,7 @@ export function predictScratch(graph: Graph, shape: BatchShape, of: ScratchOf): 
     // A variant's parameter gradient, or the two of a norm, while they are compared.
     of.isProbe ? Math.max(...graph.params.map(({ shape: dims }) => parameterBytes(dims) * (dims.length === 1 ? 2 : 1))) : 0,
     2 * local,
-    of.hasLow ? operandsBytes(graph, rows) + outWeightBytes(graph, rows, of.outs) : 0,
+    of.hasPasses ? operandsBytes(graph, rows) : 0,
     outputsBytes(graph, rows, of),
     // Once where they are written and once where they are mapped, with the loss of each token.
     2 * sums + 16 * rows,
@@ -94,17 +94,13 @@ function operandsBytes(graph: Graph, rows: number): number {
   return activation + Math.max(activation, weight) + largest(({ cols, inCols }) => tensorBytes(Math.max(cols, inCols), depth, 2));
 }
 
-/** The GEMM weight of a low group: what its codes take beyond the operands', and its BF16 values. */
-function outWeightBytes(graph: Graph, rows: number, outs: ReadonlySet<string>): number {
-  const low = graph.nodes.filter((node) => node.op === 'linear' && outs.has(node.id));
-  const codes = Math.max(0, ...low.map(({ cols, inCols }) => Math.max(quantizedBytes(cols, inCols, 32), quantizedBytes(inCols, cols, 32))));
-  const values = Math.max(0, ...low.map(({ cols, inCols }) => Math.max(tensorBytes(cols, inCols, 2), tensorBytes(inCols, cols, 2))));
-  const depth = Math.ceil(rows / TOKEN_GROUP) * TOKEN_GROUP;
-  const operand = Math.max(...blockLinears(graph).flatMap(({ cols, inCols }) => [quantizedBytes(cols, inCols, 16), quantizedBytes(Math.max(cols, inCols), depth, 16)]));
-  return Math.max(0, codes - operand) + values;
+/** One-byte or FP32 scales and FP32 factors of the blocks of [rows, length]; what is only rounded has no codes. */
+function scaleBytes(format: OperandFormat, rows: number, length: number): number {
+  const { scaleWords } = packedSize(format, rows, length);
+  return 4 * scaleWords * (1 + (scaleBits(format) === 0 ? 0 : 32 / scaleBits(format)));
 }
 
-/** Where low outputs pass: their value on its way to codes, two unpacked inputs of a step, codes of what is not kept. */
+/** Where low outputs pass: their value on its way to codes, two unpacked inputs of a step, a rounded weight, scales. */
 function outputsBytes(graph: Graph, rows: number, { outs, options }: ScratchOf): number {
   const low = graph.nodes.filter((node) => outs.has(node.id));
   if (low.length === 0) return 0;
@@ -112,11 +108,11 @@ function outputsBytes(graph: Graph, rows: number, { outs, options }: ScratchOf):
   const byId = new Map(low.map((node) => [node.id, node]));
   /** The first or second low input of each of these nodes. */
   const input = (nodes: readonly GraphNode[], i: number): GraphNode[] => nodes.flatMap(({ inputs }) => inputs.flatMap((id) => byId.get(id) ?? []).slice(i, i + 1));
-  const passing = Math.max(...low.flatMap(({ cols }) => (['x', 'dy'] as const).map((role) => {
-    const format = operandFormat(OUT_SCHEME, role, options);
-    const { codeWords, scaleWords } = packedSize(format, rows, cols);
-    const scalesPerWord = scaleBits(format) === 0 ? 0 : 32 / scaleBits(format);
-    return 4 * (codeWords + scaleWords * (1 + scalesPerWord));
-  })));
-  return widest(low) + widest([...input(low, 0), ...input(graph.nodes, 1)]) + widest(input(low, 1)) + passing;
+  const weights = low.filter(({ op }) => op === 'linear').flatMap(({ cols, inCols }) => [[cols, inCols], [inCols, cols]] as const);
+  const weight = Math.max(0, ...weights.map(([r, length]) => tensorBytes(r, length, 2)));
+  const scales = Math.max(
+    ...low.flatMap(({ cols }) => (['x', 'dy'] as const).map((role) => scaleBytes(operandFormat(OUT_SCHEME, role, options), rows, cols))),
+    ...weights.map(([r, length]) => scaleBytes(operandFormat(OUT_SCHEME, 'w', options), r, length)),
+  );
+  return widest(low) + widest([...input(low, 0), ...input(graph.nodes, 1)]) + widest(input(low, 1)) + weight + scales;
 }

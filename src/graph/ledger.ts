@@ -95,7 +95,7 @@ export function predictLedger(graph: Graph, shape: BatchShape, run: PlanRun | Pr
   };
   const gradientBytes = sets * arrivingBytes(graph, readers, rows, wide) + quantizedGradients(graph, readers, rows, outs);
   const parameterGradientBytes = (plan ? 1 : batches) * parameters + sets * tied + shifts * parameters;
-  const scratchBytes = ids + predictScratch(graph, shape, { isProbe: !plan, hasLow: isBf16 && (!plan || Object.keys(plan.passes).length + outs.size > 0), outs, options, wide, shifts });
+  const scratchBytes = ids + predictScratch(graph, shape, { isProbe: !plan, hasPasses: isBf16 && (!plan || Object.keys(plan.passes).length > 0), outs, options, wide, shifts });
   const all = [weightBytes, ...Object.values(activationBytes), gradientBytes, parameterGradientBytes, scratchBytes];
   return { weightBytes, activationBytes, gradientBytes, parameterGradientBytes, scratchBytes, totalBytes: all.reduce((a, b) => a + b, 0) };
 }

@@ -4,7 +4,8 @@
 import type { GraphNode } from '../../graph/types';
 import type { Binding, Step, ValueKey } from '../program';
 import type { BatchShape } from '../values';
-import type { LowLinear, OutWeight } from '../low-linear';
+import type { LowLinear } from '../low-linear';
+import type { OutWeight } from '../packed-cache';
 
 export interface OpContext {
   readonly node: GraphNode;

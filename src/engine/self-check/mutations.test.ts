@@ -67,6 +67,8 @@ const MORE: readonly (readonly [KernelName, Mutation])[] = [
   ['quantize', { by: 'stochastic rounding', what: 'every block of a row draws the same bytes', from: '(first >> 4u), params.step', to: '0u, params.step' }],
   ['quantize', { by: 'stochastic rounding', what: 'bytes of a word in the other order', from: '(8u * (place & 3u))', to: '(24u - 8u * (place & 3u))' }],
   ['quantize', { by: 'FP8 quantizer', what: 'the scale after the cast instead of before it', from: 'factors[params.factors_first', to: 'factors[params.factors_first + min(params.factors_first, 1u)' }],
+  ['quantize', { by: 'FP8 quantizer', what: 'values rounded without their code', from: 'mul_f32(decode_minifloat(f, code), decode)', to: 'mul_f32(scaled, decode)' }],
+  ['quantize', { by: 'FP8 block quantizer', what: 'in place as if elsewhere', from: 'params.form == FORM_IN_PLACE', to: 'params.form > FORM_IN_PLACE' }],
   ['dequantize', { by: 'FP8 quantizer', what: 'BF16 by truncation', from: 'encode_minifloat(BF16, value[i], false)', to: '(value[i] >> 16u)' }],
   ['hadamard', { by: 'Hadamard transform', what: 'one sign too few', from: '0xd7e8u', to: '0xd7e0u' }],
   ['hadamard', { by: 'Hadamard transform', what: 'sums rounded down', from: 'rest > 4u || (rest == 4u', to: '(rest > 4u && false) || (rest == 9u' }],

@@ -13,7 +13,7 @@ import { randomBytes, type RandomKey } from '../../numerics/stochastic';
 import type { Gpu } from '../../gpu/gpu';
 import { NamedBuffers } from '../named-buffers';
 import { alphaDispatch, hadamardDispatch, tensorScaleDispatch } from '../quantize-commands';
-import { deviceWords, oracleWords, quantizeOnDevice, rowWords } from '../quantize-readback';
+import { deviceWords, oracleWords, quantizeOnDevice, roundOnDevice, rowWords } from '../quantize-readback';
 import type { Check } from './check';
 import { expectWords } from './compare';
 import { bf16Values, randomValues } from './inputs';
@@ -26,6 +26,14 @@ interface Case {
   readonly bf16?: boolean;
   readonly transposed?: boolean;
   readonly random?: RandomKey;
+}
+
+/** The values that x's codes stand for, made without codes, in another buffer and in place: what a low op group's gradient is. -> words compared. */
+async function expectRounded(gpu: Gpu, format: OperandFormat, x: Float32Array): Promise<number> {
+  const given = { rows: ROWS, cols: COLS, bf16: true, transposed: false };
+  const expected = rowWords(outValues(quantize(x, ROWS, COLS, format)), ROWS, COLS, true);
+  return expectWords('rounded', await roundOnDevice(gpu, x, given, format), expected)
+    + expectWords('rounded in place', await roundOnDevice(gpu, x, given, format, true), expected);
 }
 
 /** Fails unless everything that the device makes of x is the oracle's. -> words compared. */
@@ -72,6 +80,7 @@ const quantizer = (name: string, ...formats: OperandFormat[]): Check => ({
       compared += await expectOracle(gpu, format, { what: 'natural', x: hardTensor() });
       // Scales that no step of the chain can round away.
       compared += await expectOracle(gpu, format, { what: 'transposed', x: bf16Values(ROWS * COLS, 62, 700), transposed: true });
+      if (format.scale !== 'nvfp4') compared += await expectRounded(gpu, format, hardTensor());
       if (i > 0) continue;
       compared += await expectOracle(gpu, format, { what: 'non-finite', x: spoiled() });
     }
