@@ -12,12 +12,11 @@ import { APP_VERSION } from '../base/version';
 import { engineFingerprint } from '../engine/fingerprint';
 import { Session } from '../engine/session';
 import { predictLedger, probeRun } from '../graph/ledger';
-import type { SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
 import { Probe } from '../probe/probe';
 import { sessionUse } from '../probe/session-use';
 import { RunControl } from '../worker/run-control';
-import { answers, runKey, type StoredRun } from '../worker/run-store';
+import { answers, runKey } from '../worker/run-store';
 import { StoredProbe, type StoredProbeSink } from '../worker/stored-probe';
 import type { CommandSpec, Flags } from './command-line';
 import { ADAPTER_FLAG, type Devices } from './devices';
@@ -111,7 +110,7 @@ async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, s
   });
   say(`noise floor: forward ${formatDegrees(floor.forwardDeg)}, backward ${formatDegrees(floor.backwardDeg)}`);
   await stored.measureSites(sites, { persistent }, progress(''));
-  if (leaveOneOut) await stored.measureLeaveOneOut(sites, progress('all low but '));
+  const left = leaveOneOut ? await stored.measureLeaveOneOut(sites, progress('all low but ')) : {};
   const found: JointFound[] = [];
   for (const [planHash, policy] of joints) {
     const joint = await stored.measureJoint(policy, planHash);
@@ -119,8 +118,8 @@ async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, s
     say(`joint of ${joint.lowSites} sites: ${spelled(joint.result)}`);
   }
   const all = await stored.found();
-  const asked = (results: StoredRun['sites']): Record<SiteId, SiteResult> => Object.fromEntries(sites.flatMap((site) => (results[site] ? [[site, results[site]] as const] : [])));
-  return { persistent, referenceLoss, floor, sites: asked(all.sites), ...(leaveOneOut ? { leaveOneOut: asked(all.leaveOneOut) } : {}), joints: found };
+  const asked = Object.fromEntries(sites.flatMap((site) => (all.sites[site] ? [[site, all.sites[site]] as const] : [])));
+  return { persistent, referenceLoss, floor, sites: asked, ...(leaveOneOut ? { leaveOneOut: left } : {}), joints: found };
 }
 
 /** A line a measured site, with the time that those left will take. */

@@ -36,15 +36,15 @@ export function isMeasuredAs(isolated: Isolated, scheme: RecipeName, options: Po
 }
 
 /**
- * A plan's result with its local error: in every batch the sum over the low sites of what each does alone. As it was
- * where it has one already, or where some low site was not measured alone, or not as it runs in the plan.
+ * A plan's result with its local error: in every batch the sum over the low sites of what each does alone. null where
+ * some low site was not measured alone, or not as it runs in the plan. Formed from these isolated runs and nothing else,
+ * so that equal questions have equal answers whatever was measured before.
  */
 export function withPlanLocalError(result: Measured, policy: Policy, isolated: Isolated): Measured {
-  if (result.localError !== null) return result;
   const sums = result.perBatch.map((_, k) => planLocalError(policy, isolated, k));
   const known = sums.filter((sum) => sum !== null);
-  if (known.length < sums.length) return result;
-  return { ...result, localError: known.reduce((a, b) => a + b, 0) / known.length, perBatch: result.perBatch.map((batch, k) => ({ ...batch, localError: sums[k] ?? null })) };
+  const localError = known.length === sums.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+  return { ...result, localError, perBatch: result.perBatch.map((batch, k) => ({ ...batch, localError: localError === null ? null : (sums[k] ?? null) })) };
 }
 
 function planLocalError(policy: Policy, isolated: Isolated, k: number): number | null {

@@ -128,15 +128,19 @@ export class Probe {
     }
   }
 
+  /** Every site of the recipe low but this one. */
+  policyWithout(site: SiteId, recipe: RecipeName, options: PolicyOptions): Policy {
+    const { graph } = this.#session;
+    return policyLowering(graph, paintableSites(graph, recipe).map(({ id }) => id).filter((id) => id !== site), recipe, options);
+  }
+
   /**
    * "Everything low except this one" (method.md 5): every site of the recipe is low but the one named. Local errors are
    * sums over the low sites of isolated runs, where those are all there.
    */
   async measureLeaveOneOut(sites: readonly SiteId[], isolated: Isolated, sink: ProbeSink): Promise<void> {
     const floor = this.#measuredFloor();
-    const { graph } = this.#session;
-    const all = paintableSites(graph, isolated.recipe).map(({ id }) => id);
-    const policyOf = (site: SiteId): Policy => policyLowering(graph, all.filter((id) => id !== site), isolated.recipe, isolated.options);
+    const policyOf = (site: SiteId): Policy => this.policyWithout(site, isolated.recipe, isolated.options);
     for await (const [site, { runs, failure, elapsedMs }] of this.#cells(sites, (id, k) => ({ policy: policyOf(id), random: { step: k, draw: 0 } }), sink)) {
       await sink.onSite?.(site, failure ?? this.#plan(policyOf(site), runs, isolated, elapsedMs, floor));
     }

@@ -34,6 +34,7 @@ function counting(store: RunStore) {
         await sink.onSite?.(site, measured(9, null));
       }
     },
+    policyWithout: (site) => ({ reference: 'bf16', passes: Object.fromEntries([A, C].filter((id) => id !== site).map((id) => [id, 'nvfp4'])), options: {} }),
     measureJoint: (policy) => Promise.resolve((asked.push(`joint of ${Object.keys(policy.passes).length}`), measured(10, null))),
   }, store, 'key', 'nvfp4', {});
   const told: string[] = [];
@@ -70,6 +71,22 @@ describe('a probe over a store', () => {
     await probe.measureLeaveOneOut([A, C], sink);
     expect(asked).toEqual([A, C, `all but ${A}, knowing 2`, `all but ${C}, knowing 2`]);
     expect(told).toEqual([`${A} 1/1`, `${A} 1/2 stored`, `${C} 2/2`]);
+  });
+
+  it('local errors of plans come from the sites asked for, whatever else is stored', async () => {
+    const store = runStoreOver(memoryBackend());
+    await counting(store).probe.measureSites([A, C], { persistent: false });
+    const policy: Policy = { reference: 'bf16', passes: { [A]: 'nvfp4', [C]: 'nvfp4' }, options: {} };
+    for (let again = 0; again < 2; again++) {
+      const { probe } = counting(store);
+      await probe.measureSites([A], { persistent: false });
+      expect(await probe.measureLeaveOneOut([A, C])).toMatchObject({ [A]: { localError: null }, [C]: { localError: 0.5 } });
+      expect(await probe.measureJoint(policy, 'hash')).toMatchObject({ result: { localError: null, perBatch: [{ localError: null }, { localError: null }] } });
+    }
+    const { probe } = counting(store);
+    await probe.measureSites([A, C], { persistent: false });
+    expect(await probe.measureLeaveOneOut([A])).toMatchObject({ [A]: { localError: 0.5 } });
+    expect(await probe.measureJoint(policy, 'hash')).toMatchObject({ result: { localError: 1 } });
   });
 
   it('measures a plan once; adds its local error when its sites were measured later', async () => {

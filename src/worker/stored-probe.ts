@@ -16,7 +16,7 @@ export interface StoredProbeSink {
 }
 
 /** What is asked of a probe. */
-type Measures = Pick<Probe, 'referenceLosses' | 'measureFloor' | 'measureSites' | 'measureLeaveOneOut' | 'measureJoint'>;
+type Measures = Pick<Probe, 'referenceLosses' | 'measureFloor' | 'measureSites' | 'measureLeaveOneOut' | 'measureJoint' | 'policyWithout'>;
 
 const NO_EXTRAS: SiteExtras = { persistent: false };
 
@@ -26,6 +26,8 @@ export class StoredProbe {
   #key: string;
   #recipe: RecipeName;
   #options: PolicyOptions;
+  /** The isolated sites asked for: local errors of plans come from them alone. null: none was, all that is stored counts. */
+  #asked: ReadonlySet<SiteId> | null = null;
 
   /** key: the run of the store, of this recipe under these options (run-store runKey). */
   constructor(probe: Measures, store: RunStore, key: string, recipe: RecipeName, options: PolicyOptions) {
@@ -53,30 +55,44 @@ export class StoredProbe {
 
   /** Isolated sites; stored ones are told first. */
   async measureSites(sites: readonly SiteId[], extras: SiteExtras, sink: StoredProbeSink = {}): Promise<void> {
+    this.#asked = new Set([...(this.#asked ?? []), ...sites]);
     const { sites: stored } = await this.found();
     const tell = this.#teller(sites.length, sink, (site, result) => this.#store.putSite(this.#key, site, result));
     await this.#probe.measureSites(tell.known(sites, stored, extras), this.#recipe, this.#options, extras, tell.sink);
   }
 
-  /** "Everything low except this one"; local errors from the isolated sites that are stored. */
-  async measureLeaveOneOut(sites: readonly SiteId[], sink: StoredProbeSink = {}): Promise<void> {
+  /** "Everything low except this one", as told: local errors from the isolated sites asked for. */
+  async measureLeaveOneOut(sites: readonly SiteId[], sink: StoredProbeSink = {}): Promise<Readonly<Record<SiteId, SiteResult>>> {
     const { leaveOneOut: stored } = await this.found();
-    const tell = this.#teller(sites.length, sink, (site, result) => this.#store.putLeaveOneOut(this.#key, site, result));
-    await this.#probe.measureLeaveOneOut(tell.known(sites, stored, NO_EXTRAS), await this.#isolated(), tell.sink);
+    const isolated = await this.#isolated();
+    const found: Record<SiteId, SiteResult> = {};
+    const tell = this.#teller(sites.length, {
+      ...sink,
+      onSite: (site, result, ...count) => {
+        const policy = this.#probe.policyWithout(site, this.#recipe, this.#options);
+        const whole = result.status === 'measured' ? withPlanLocalError(result, policy, isolated) : result;
+        found[site] = whole;
+        sink.onSite?.(site, whole, ...count);
+      },
+    }, (site, result) => this.#store.putLeaveOneOut(this.#key, site, result));
+    await this.#probe.measureLeaveOneOut(tell.known(sites, stored, NO_EXTRAS), isolated, tell.sink);
+    return found;
   }
 
-  /** A whole policy, from the store if it holds it; a local error that was not known then is added once it is. */
+  /** A whole policy, from the store if it holds it; its local error from the isolated sites asked for, as known now. */
   async measureJoint(policy: Policy, planHash: string): Promise<JointResult> {
     const stored = (await this.found()).joint[planHash]?.result;
     const isolated = await this.#isolated();
     const result = stored?.status === 'measured' ? withPlanLocalError(stored, policy, isolated) : await this.#probe.measureJoint(policy, isolated);
     const joint: JointResult = { planHash, lowSites: lowSites(policy).length, result };
-    if (result !== stored) await this.#store.putJoint(this.#key, joint);
+    await this.#store.putJoint(this.#key, joint);
     return joint;
   }
 
   async #isolated(): Promise<Isolated> {
-    return { recipe: this.#recipe, options: this.#options, sites: (await this.found()).sites };
+    const { sites } = await this.found();
+    const counted = Object.entries(sites).filter(([id]) => this.#asked?.has(id) ?? true);
+    return { recipe: this.#recipe, options: this.#options, sites: Object.fromEntries(counted) };
   }
 
   /** Counts what is told. `known` tells what is stored and returns what is missing; `sink` stores and tells what is measured. */
