@@ -4,6 +4,8 @@ import { useState } from 'react';
 export interface CopyTableProps {
   readonly caption: string;
   readonly columns: readonly string[];
+  /** Columns of words, beside the first; the others are figures. */
+  readonly words?: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -13,7 +15,7 @@ export function csv(columns: readonly string[], rows: readonly (readonly string[
   return [columns, ...rows].map((row) => row.map(field).join(',')).join('\r\n');
 }
 
-export function CopyTable({ caption, columns, rows }: CopyTableProps) {
+export function CopyTable({ caption, columns, words = [], rows }: CopyTableProps) {
   const [copied, setCopied] = useState(false);
   const copy = (): void => {
     void navigator.clipboard.writeText(csv(columns, rows)).then(() => setCopied(true), () => setCopied(false));
@@ -23,11 +25,11 @@ export function CopyTable({ caption, columns, rows }: CopyTableProps) {
       <button type="button" className="button" onClick={copy}>{copied ? 'Copied' : 'Copy as CSV'}</button>
       <table>
         <caption>{caption}</caption>
-        <thead><tr>{columns.map((c) => <th key={c} scope="col">{c}</th>)}</tr></thead>
+        <thead><tr>{columns.map((c) => <th key={c} scope="col" className={words.includes(c) ? 'words' : undefined}>{c}</th>)}</tr></thead>
         <tbody>
           {rows.map((row, r) => (
             <tr key={r}>
-              {row.map((cell, i) => (i === 0 ? <th key={i} scope="row">{cell}</th> : <td key={i}>{cell}</td>))}
+              {row.map((cell, i) => (i === 0 ? <th key={i} scope="row">{cell}</th> : <td key={i} className={words.includes(columns[i] ?? '') ? 'words' : undefined}>{cell}</td>))}
             </tr>
           ))}
         </tbody>

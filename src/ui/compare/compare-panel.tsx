@@ -25,7 +25,7 @@ function allLowWords(compared: Compared): { readonly text: string; readonly titl
   if (joint?.status === 'measured') return { text: `all low ${formatDegrees(joint.angleDeg)}`, title: 'Everything low at once, measured' };
   const plan = baselinesOf(compared).find(({ id }) => id === 'all-low')?.plan;
   const predicted = plan ? totalsOf(compared, plan)?.predictedDeg : null;
-  return predicted == null ? null : { text: `all low ${formatDegrees(predicted)}, predicted`, title: 'Everything low at once, predicted: not measured yet' };
+  return predicted == null ? null : { text: `all low ~${formatDegrees(predicted)}`, title: 'Everything low at once, predicted: not measured yet' };
 }
 
 const measuredCells = (compared: Compared): number[] => [...fillOf(compared, compared.fill).values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
@@ -50,7 +50,7 @@ export function ComparePanel() {
   return (
     <section className="compare" aria-label="Recipes compared">
       <p className="compare-top">
-        <span className="muted">One colour scale for all, that of the grid. <span className="compare-key" aria-hidden="true" /> kept in BF16 by its plan. Choose a name to see it in the grid.</span>
+        <span className="muted">{asTable ? '~ predicted, not measured yet.' : <>One colour scale for all, that of the grid. <span className="compare-key" aria-hidden="true" /> BF16 in its plan; ~ predicted. A name puts it into the grid.</>}</span>
         <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
       </p>
       {asTable ? <ComparedTable all={all} /> : (
@@ -119,6 +119,7 @@ function ComparedTable({ all }: { readonly all: readonly Compared[] }) {
     <CopyTable
       caption="Recipes: cells measured and their angles in degrees"
       columns={['recipe', 'switches', 'what', 'measured', 'smallest', 'median', 'largest', 'all low']}
+      words={['switches', 'what']}
       rows={all.map((compared) => {
         const angles = measuredCells(compared);
         const figures = angles.length === 0 ? ['', '', ''] : [Math.min(...angles), median(angles), Math.max(...angles)].map((angleDeg) => significant(angleDeg));

@@ -104,7 +104,7 @@ function Tip({ id, plan, isInteractive, onInside }: TipProps) {
       <p className="tip-shapes">{siteShapes(graph, id, data.sequences, data.tokens)}</p>
       {result?.status === 'measured' ? (
         <p className="tip-sentence">
-          {site.pass === 'out' ? `Keeping this one output in ${formatName(recipe)}` : `Running this one GEMM in ${formatName(recipe)}`} turns the whole gradient by <b>{significant(result.cleanAngleDeg)} degrees</b>{isRandom(site.pass, options) ? ' (one draw of the random rounding)' : ''}.
+          {site.pass === 'out' ? `Rounding this one output to ${formatName(recipe)}` : `Running this one GEMM in ${formatName(recipe)}`} turns the whole gradient by <b>{significant(result.cleanAngleDeg)} degrees</b>{isRandom(site.pass, options) ? ' (one draw of the random rounding)' : ''}.
         </p>
       ) : null}
       <dl className="figures">

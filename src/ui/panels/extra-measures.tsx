@@ -1,4 +1,4 @@
-/** What a probe measures beside isolated cells, each with what it costs; folded, so that Run stays in sight. */
+/** What a probe measures beside isolated cells, each with what it costs; folded. */
 import { FEWEST_BATCHES, STOCHASTIC_DRAWS } from '../../graph/ledger';
 import { plural, sitesOf, type Shown } from '../../state';
 import { useActions, useFacts } from '../workbench';

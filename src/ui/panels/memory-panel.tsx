@@ -57,7 +57,7 @@ export function MemoryPanel() {
     <div className="ledgers">
       <LedgerTable caption={`A probe of ${recipeName(facts.recipe, facts.options)}, ${batches} × ${sequences} × ${tokens} tokens`} names={['predicted', 'held']} first={memory.predicted} second={memory.allocated}
         note="Predicted from the model alone; held is what the last probe made. A probe keeps its BF16 reference runs beside the low ones." />
-      <LedgerTable caption={`Training “${plan.name}”, one batch of ${sequences} × ${tokens} tokens, predicted`} names={['all BF16', plan.name]} first={bf16} second={ofPlan}
+      <LedgerTable caption={`Training “${plan.name}”, ${sequences} × ${tokens} tokens, predicted`} names={['all BF16', plan.name]} first={bf16} second={ofPlan}
         note="Without optimizer state. Outputs in FP8 are kept packed, so activations shrink; passes in low precision shrink nothing that is kept." />
     </div>
   );

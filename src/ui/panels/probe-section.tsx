@@ -1,4 +1,4 @@
-/** Left rail: calibration text, what else is measured, memory before the run, Run with pause and stop. */
+/** Left rail: calibration text, memory before the run, Run with pause and stop, and below it, so that Run stays in sight, what else is measured. */
 import { formatBytes, formatDuration, formatPercent } from '../../base/units';
 import { memoryOf, sitesOf, type Shown } from '../../state';
 import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
@@ -48,7 +48,6 @@ export function ProbeSection() {
           <button type="button" className="link" onClick={() => view.setState({ dock: 'memory', dockOpen: true })}>by kind</button>
         </p>
       )}
-      <ExtraMeasures />
       {run ? (
         <>
           <div className="row">
@@ -65,6 +64,7 @@ export function ProbeSection() {
           {runLabel(facts)}
         </button>
       )}
+      <ExtraMeasures />
       {!checking && device && device.status !== 'ready' ? (
         <div className={device.status === 'software' ? 'callout callout-warn' : 'callout callout-error'}>
           <p><strong>{device.error?.name}</strong> {device.error?.message}</p>
