@@ -27,7 +27,7 @@ export interface FillWords {
 
 export const FILL_WORDS: Readonly<Record<Fill, FillWords>> = {
   isolated: { name: 'Bending alone', figure: 'bending', subtitle: (low) => `Turn of the whole gradient if only that cell is ${low}` },
-  'leave-one-out': { name: 'Goes away if left out', figure: 'left out takes away', subtitle: () => 'Turn that goes away if only that cell is BF16' },
+  'leave-one-out': { name: 'Leave one out', figure: 'left out takes away', subtitle: () => 'Turn that goes away if only that cell is BF16' },
   persistent: { name: 'What persists', figure: 'persistent', subtitle: () => 'Part of the shift that stays, as an angle' },
   'local-error': { name: 'Local error', figure: 'local error', subtitle: () => 'Error of the op’s own output, as an angle' },
 };
