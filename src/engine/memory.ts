@@ -8,7 +8,7 @@ import { OUT_SCHEME, REFERENCE_POLICY, type Policy, type PolicyOptions } from '.
 import { paintableSites } from '../graph/sites';
 import type { Graph } from '../graph/types';
 import { lowScratch } from './low-linear';
-import { outScratch, TRANSIENT_Y } from './packed-cache';
+import { outScratch, transientPlaces } from './packed-cache';
 import { stride, tensorBytes, type StoredFormat, type ValueKey, type ValueSpec } from './program';
 import { CHUNK_ROWS } from './ops/op';
 import { paramBytes, Values, type BatchShape, type CacheForm } from './values';
@@ -94,18 +94,14 @@ export function planMemory(graph: Graph, shape: BatchShape, use: SessionUse = {}
   const add = (set: BufferSet, role: PlannedBuffer['role'], format: StoredFormat | null, key: string, bytes: number): void => {
     buffers.push({ key, role, format, set, bytes: Math.max(16, Math.ceil(bytes / 16) * 16) });
   };
-  const places = new Map<ValueKey, string>();
-  for (const { id } of graph.nodes) {
-    if (widest.isLow(id) && widest.ownsArriving(id)) places.set(widest.dy(id), widest.arriving(id));
-    if (own.isLow(id)) places.set(own.y(id), TRANSIENT_Y);
-  }
+  const places = transientPlaces(widest, !use.plan);
   const ofRun = own.specs(shape, bf16).filter(({ key }) => !places.has(key));
   for (let k = 0; k < (use.batches ?? 1); k++) {
     for (const { key, role, format, bytes } of ofRun) add(`batch ${k}`, role, format, key, bytes);
     for (const { key, bytes } of batchWords(graph, shape)) add(`batch ${k}`, 'batch', null, key, bytes);
   }
   if (!use.plan) {
-    for (const { key, role, format, bytes } of widest.specs(shape, bf16)) if (!key.startsWith('dw:')) add('work', role, format, key, bytes);
+    for (const { key, role, format, bytes } of widest.specs(shape, bf16)) if (!places.has(key) && !key.startsWith('dw:')) add('work', role, format, key, bytes);
   }
   for (let k = 0; k < (use.shiftSets ?? 0); k++) {
     for (const { name, shape: dims } of graph.params) add(`shift ${k}`, 'parameter gradient', 'FP32', `d:${name}`, paramBytes(dims));
@@ -135,6 +131,13 @@ function parameterBuffers(graph: Graph, bf16: boolean): Sized[] {
   ]);
 }
 
+/** Keys that several need, each the largest that is asked for: none of them is in use beyond one step. */
+function largestOfKeys(list: readonly Sized[]): Sized[] {
+  const sizes = new Map<string, number>();
+  for (const { key, bytes } of list) sizes.set(key, Math.max(sizes.get(key) ?? 0, bytes));
+  return [...sizes].map(([key, bytes]) => ({ key, bytes }));
+}
+
 /** Working buffers that all runs share. The staging buffer takes the sums, one row of loss statistics a token, a count. */
 function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values: Values): Sized[] {
   const { passes, outs = [], reference } = use.plan ?? REFERENCE_POLICY;
@@ -151,7 +154,7 @@ function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values:
   const sums = sessionSums(graph, shape, use);
   const sumBytes = 4 * COMPARE_WORDS * sums.total;
   const shifts = use.shiftSets ?? 0;
-  return [
+  return largestOfKeys([
     { key: 'nothing', bytes: 16 },
     { key: 'scratch:p', bytes: square * 4 },
     { key: 'scratch:dp', bytes: square * 4 },
@@ -165,7 +168,7 @@ function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values:
     { key: 'sums', bytes: sumBytes },
     ...(shifts > 0 ? [{ key: 'gram', bytes: ((4 * shifts * (shifts + 1)) / 2) * sums.localErrorFirst }] : []),
     { key: STAGING, bytes: sumBytes + 16 * n + 16 },
-  ];
+  ]);
 }
 
 /** Reference runs stay on the device below this; beyond it they are run again per group of sites, with the same bits. */

@@ -17,14 +17,17 @@ import type { BatchShape, Values } from './values';
 
 /** Where a plan session lets the BF16 value of a low output pass through on its way to its codes. */
 export const TRANSIENT_Y = 'scratch:y';
+/** Where the rounded gradient of a low group passes to the group's own steps, if what arrived is needed by others as it was. */
+export const TRANSIENT_DY = 'scratch:dy';
 /** Where the low inputs of one step are unpacked, at most two: of a step that itself writes a low output, and of another. */
 const UNPACKED_BESIDE_Y = ['scratch:x0', 'scratch:x1'] as const;
 const UNPACKED = [TRANSIENT_Y, 'scratch:x0'] as const;
 
 /** Scales that no later step reads, of what is only rounded: a gradient, a weight, an output whose values are kept. */
 const PASSING: Scaled = { record: resource('scratch:q:record'), scales: resource('scratch:q:scales'), multipliers: resource('scratch:q:multipliers') };
-/** A low group's weight as its GEMM reads it; of one step at a time. */
-const OUT_WEIGHT = resource('low:weight');
+/** A low group's weight as its GEMM reads it, in the step that makes it: where attention has its probabilities, which it writes anew each step. */
+const WEIGHT_KEY = 'scratch:p';
+const OUT_WEIGHT = resource(WEIGHT_KEY);
 
 function kept(values: Values, id: string): Places {
   const { codes, record, scales } = values.packedY(id);
@@ -118,18 +121,34 @@ export function readKept(values: Values, plain: Step, shape: BatchShape): Step {
   return step(plain.slot, plain.variant, [...unpack, ...commands]);
 }
 
-/** Throws E-BUG-03 unless the raw output of each low group is read by the very next step alone: only then may all share one place. */
+/**
+ * Values of low groups that have no buffer of their own -> the key of the place they take. keepsOutputs: raw outputs are
+ * wanted after the run, as a probe's references are, and only gradients pass.
+ */
+export function transientPlaces(values: Values, keepsOutputs: boolean): Map<ValueKey, string> {
+  const low = values.graph.nodes.filter(({ id }) => values.isLow(id));
+  return new Map(low.flatMap(({ id }) => {
+    const gradient = values.ownsArriving(id) ? values.arriving(id) : values.endsHere(id) ? TRANSIENT_DY : null;
+    return [...(gradient === null ? [] : [[values.dy(id), gradient] as const]), ...(keepsOutputs ? [] : [[values.y(id), TRANSIENT_Y] as const])];
+  }));
+}
+
+/**
+ * Throws E-BUG-03 unless only steps of its own group come between a value in a shared place and its last reader: of a raw
+ * output none at all, since other steps unpack into that place.
+ */
 export function assertTransient(values: Values, { steps }: Program): void {
-  for (const node of values.graph.nodes) {
-    if (!values.isLow(node.id)) continue;
-    const key = values.y(node.id);
-    const readers = steps.filter((s) => s.reads.includes(key)).map((s) => s.slot);
-    const next = steps[steps.findIndex((s) => s.writes.includes(key)) + 1];
-    assert(readers.length === 1 && next?.slot === readers[0], `${key}: expected the next step to read it and no other, got ${readers.join(', ')}`);
+  for (const [key, place] of transientPlaces(values, false)) {
+    if (place !== TRANSIENT_Y && place !== TRANSIENT_DY) continue;
+    const written = steps.findIndex((s) => s.writes.includes(key));
+    const last = steps.findLastIndex((s) => s.reads.includes(key));
+    const node = key.slice(key.indexOf(':') + 1);
+    const between = steps.slice(written, last + 1).map(({ slot }) => slot);
+    assert(written >= 0 && last > written && (place === TRANSIENT_DY || last === written + 1) && between.every((slot) => slot.startsWith(`${node}/`)), `${key}: expected no step but of ${node} until its last reader, of a raw output the next, got ${between.join(', ')}`);
   }
 }
 
-/** Scratch that the cache of these values needs, or of any with fewer low groups. */
+/** Scratch that the cache of these values needs, or of any with fewer low groups; `scratch:p` is others' too. */
 export function outScratch(values: Values, shape: BatchShape): { key: string; bytes: number }[] {
   const rows = shape.sequences * shape.tokens;
   const { nodes } = values.graph;
@@ -147,9 +166,10 @@ export function outScratch(values: Values, shape: BatchShape): { key: string; by
   ];
   return [
     { key: TRANSIENT_Y, bytes: widest(low) },
+    { key: TRANSIENT_DY, bytes: widest(low.filter(({ id }) => transientPlaces(values, true).get(values.dy(id)) === TRANSIENT_DY)) },
     { key: UNPACKED_BESIDE_Y[0], bytes: widest([...inputs(low, 0), ...inputs(nodes, 1)]) },
     { key: UNPACKED_BESIDE_Y[1], bytes: widest(inputs(low, 1)) },
-    { key: 'low:weight', bytes: Math.max(0, ...weights.map(([r, length]) => tensorBytes(r, length, true))) },
+    { key: WEIGHT_KEY, bytes: Math.max(0, ...weights.map(([r, length]) => tensorBytes(r, length, true))) },
     ...(['record', 'scales', 'multipliers'] as const).map((what) => ({ key: `scratch:q:${what}`, bytes: Math.max(...passing.map((bytes) => bytes[what])) })),
   ].filter(({ bytes }) => bytes > 0);
 }

@@ -172,9 +172,9 @@ it.each([['tensor', [33, 129]], ['block', [150, 131]], ['mx', [17, 65]]] as cons
         'bf16:w': weightTransposed ? pack(transpose(w, k, n), k) : pack(w, n),
       });
       await buffers.run(weight.commands);
-      const got = await buffers.read('low:weight', (rows * stride(length)) / 2);
+      const got = await buffers.read('scratch:p', (rows * stride(length)) / 2);
       buffers.dispose();
-      expect(weight.operand).toEqual({ data: { resource: 'low:weight' }, format: 'bf16', stride: stride(length) });
+      expect(weight.operand).toEqual({ data: { resource: 'scratch:p' }, format: 'bf16', stride: stride(length) });
       expect(countDifferent(got, rowWords(outValues(quantize(values, rows, length, format)), rows, length, true), false), pass).toBe(0);
     }
   }

@@ -99,6 +99,11 @@ export class Values {
     return consumers.length > 1 || consumers[0]?.node.op !== 'add';
   }
 
+  /** Whether only this node's own backward steps read its gradient: a sum's is its inputs' too. */
+  endsHere(id: string): boolean {
+    return this.node(id).op !== 'add';
+  }
+
   /** The gradient a node sends to an input. */
   dx(node: GraphNode, port: number): ValueKey {
     return node.op === 'add' ? this.dy(node.id) : `dx:${node.id}:${port}`;

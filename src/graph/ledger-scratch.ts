@@ -50,7 +50,7 @@ export function predictScratch(graph: Graph, shape: BatchShape, of: ScratchOf): 
   const sums = COMPARE_BYTES * (chunks + Math.ceil(compared / 4 / COMPARE_ELEMENTS));
   const columns = Math.max(...graph.nodes.map(({ cols }) => cols));
   return [
-    attentionBytes(graph, shape, of.wide),
+    attentionBytes(graph, shape, of),
     // Sums over the rows for biases and norms: two partials, dw and db.
     Math.ceil(rows / COLUMN_ROWS) * 2 * rowBytes(columns, 4),
     // A variant's parameter gradient, or the two of a norm, while they are compared.
@@ -65,10 +65,16 @@ export function predictScratch(graph: Graph, shape: BatchShape, of: ScratchOf): 
   ].reduce((a, b) => a + b, 0);
 }
 
-/** P and dP in FP32 and the rounded P, of all heads of a batch. */
-function attentionBytes(graph: Graph, { sequences, tokens }: BatchShape, wide: number): number {
-  const heads = Math.max(1, ...graph.nodes.map((node) => node.heads));
-  return sequences * heads * tokens * rowBytes(tokens, 4 + 4 + wide);
+/** P and dP in FP32 and the rounded P, of all heads of a batch. P's place is also that of a low group's weight, rounded to BF16. */
+function attentionBytes(graph: Graph, { sequences, tokens }: BatchShape, { wide, outs }: ScratchOf): number {
+  const rows = sequences * tokens * Math.max(1, ...graph.nodes.map((node) => node.heads));
+  const weight = Math.max(0, ...lowWeights(graph, outs).map(([r, length]) => tensorBytes(r, length, 2)));
+  return rows * rowBytes(tokens, 4 + wide) + Math.max(rows * rowBytes(tokens, 4), weight);
+}
+
+/** Weights of low groups, contracted axis last, of either pass: rows and length. */
+function lowWeights(graph: Graph, outs: ReadonlySet<string>): (readonly [number, number])[] {
+  return graph.nodes.filter(({ id, op }) => op === 'linear' && outs.has(id)).flatMap(({ cols, inCols }) => [[cols, inCols], [inCols, cols]] as const);
 }
 
 function blockLinears(graph: Graph): GraphNode[] {
@@ -100,7 +106,7 @@ function scaleBytes(format: OperandFormat, rows: number, length: number): number
   return 4 * scaleWords * (1 + (scaleBits(format) === 0 ? 0 : 32 / scaleBits(format)));
 }
 
-/** Where low outputs pass: their value on its way to codes, two unpacked inputs of a step, a rounded weight, scales. */
+/** Where low outputs pass: their value on its way to codes, two unpacked inputs of a step, a rounded gradient, scales. */
 function outputsBytes(graph: Graph, rows: number, { outs, options }: ScratchOf): number {
   const low = graph.nodes.filter((node) => outs.has(node.id));
   if (low.length === 0) return 0;
@@ -108,11 +114,12 @@ function outputsBytes(graph: Graph, rows: number, { outs, options }: ScratchOf):
   const byId = new Map(low.map((node) => [node.id, node]));
   /** The first or second low input of each of these nodes. */
   const input = (nodes: readonly GraphNode[], i: number): GraphNode[] => nodes.flatMap(({ inputs }) => inputs.flatMap((id) => byId.get(id) ?? []).slice(i, i + 1));
-  const weights = low.filter(({ op }) => op === 'linear').flatMap(({ cols, inCols }) => [[cols, inCols], [inCols, cols]] as const);
-  const weight = Math.max(0, ...weights.map(([r, length]) => tensorBytes(r, length, 2)));
+  const readers = (id: string): GraphNode[] => graph.nodes.flatMap((node) => node.inputs.filter((input) => input === id).map(() => node));
+  // The gradient at a sum is its inputs' too: what one of them rounds is apart from it.
+  const besideSum = low.filter(({ id, op }) => op !== 'add' && readers(id).every((node, _, all) => all.length === 1 && node.op === 'add'));
   const scales = Math.max(
     ...low.flatMap(({ cols }) => (['x', 'dy'] as const).map((role) => scaleBytes(operandFormat(OUT_SCHEME, role, options), rows, cols))),
-    ...weights.map(([r, length]) => scaleBytes(operandFormat(OUT_SCHEME, 'w', options), r, length)),
+    ...lowWeights(graph, outs).map(([r, length]) => scaleBytes(operandFormat(OUT_SCHEME, 'w', options), r, length)),
   );
-  return widest(low) + widest([...input(low, 0), ...input(graph.nodes, 1)]) + widest(input(low, 1)) + weight + scales;
+  return widest(low) + widest([...input(low, 0), ...input(graph.nodes, 1)]) + widest(input(low, 1)) + widest(besideSum) + scales;
 }

@@ -159,10 +159,10 @@ function arrivingBytes(graph: Graph, { outputs }: Readers, rows: number, wide: n
   }, 0);
 }
 
-/** A low group's rounded gradient takes the arriving one's place, unless that is a sum's, which others read too. */
+/** A low group's rounded gradient takes the arriving one's place or passes; a sum's that feeds a sum is read by others later. */
 function quantizedGradients(graph: Graph, { outputs }: Readers, rows: number, outs: ReadonlySet<string>): number {
   return graph.nodes.reduce((sum, node) => {
-    const readers = outs.has(node.id) ? (outputs.get(node.id) ?? []) : [];
+    const readers = outs.has(node.id) && node.op === 'add' ? (outputs.get(node.id) ?? []) : [];
     return sum + (readers.length === 1 && readers[0]?.op === 'add' ? rowBytes(node.cols, 2) * rows : 0);
   }, 0);
 }
