@@ -5,8 +5,10 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { writeSafetensors } from '../data/safetensors-writer';
+import { PASS_SCHEMES } from '../graph/policy';
 import { call, NANO, Scratch } from './cli-fixture';
 import { Devices } from './devices';
+import { RECIPE_WORDS } from './policy-file';
 
 class NoDevices extends Devices {
   override get(): Promise<never> {
@@ -99,7 +101,7 @@ const FAULTS: [what: string, argv: string[], code: string, message: RegExp][] = 
   ['a policy that is no JSON', gradient({ policy: policy('{') }), 'E-PLAN-07', /expected JSON/],
   ['sites that match nothing', probe({}, '--sites', 'h.7.*'), 'E-PLAN-02', /a pattern that matches a site of gpt2-nano under nvfp4, got "h\.7\.\*"/],
   ['one site that does not exist', probe({}, '--sites', `${SITE},h.0.mlp.c_fc:bprop`), 'E-PLAN-02', /"h\.0\.mlp\.c_fc:bprop"/],
-  ['an unknown recipe', ['probe', '--model', NANO, '--tokens', T, '--out', OUT, '--recipe', 'mxfp6'], 'E-PLAN-03', /--recipe: expected nvfp4, fp8, fp8-block, mxfp8, mxfp4, fp8-out, nvfp4-te, got "mxfp6"/],
+  ['an unknown recipe', ['probe', '--model', NANO, '--tokens', T, '--out', OUT, '--recipe', 'no-recipe'], 'E-PLAN-03', new RegExp(`--recipe: expected ${RECIPE_WORDS.join(', ')}, got "no-recipe"`)],
   ['op groups for passes', probe({}, '--sites', 'h.0.ln_1:out'), 'E-PLAN-05', /--sites: expected sites that nvfp4 can lower, got h\.0\.ln_1:out/],
   ['options that are no JSON', probe({}, '--options', 'rht'), 'E-PLAN-06', /--options: expected JSON/],
   ['options that are no object', probe({}, '--options', '[]'), 'E-PLAN-06', /--options: expected an object, got \[\]/],
@@ -112,7 +114,7 @@ const FAULTS: [what: string, argv: string[], code: string, message: RegExp][] = 
   ['a folder for an output', gradient({ out: scratch.folder }), 'E-STO-03', /got a folder/],
   ['an output over an input', gradient({ out: `${scratch.folder}/../${scratch.folder.split('/').at(-1)}/${T.split('/').at(-1)}` }), 'E-STO-04', /expected a file of its own, got the input/],
   ['an output over the weights', gradient({ out: `${NANO}/model.safetensors` }), 'E-STO-04', /model\.safetensors/],
-  ['an unknown scheme', quantize(`${NANO}/model.safetensors`, 'fp8-out'), 'E-PLAN-03', /--scheme: expected nvfp4, fp8, fp8-block, mxfp8, mxfp4, got "fp8-out"/],
+  ['an unknown scheme', quantize(`${NANO}/model.safetensors`, 'fp8-out'), 'E-PLAN-03', new RegExp(`--scheme: expected ${PASS_SCHEMES.join(', ')}, got "fp8-out"`)],
   ['a switch of no form', [...quantize(`${NANO}/model.safetensors`), '--options', '{"rht": true}'], 'E-PLAN-06', /expected switches of the stored form, got rht or sr/],
   ['a switch of another scheme', [...quantize(`${NANO}/model.safetensors`), '--options', '{"pow2": true}'], 'E-PLAN-06', /expected switches of nvfp4 .*, got pow2 = true/],
   ['no input', quantize(scratch.path('none.safetensors')), 'E-FILE-09', /no such file/],

@@ -2,16 +2,17 @@
  * A policy says for every site which format it runs in (method.md 1); a plan is a policy a person edits.
  * Site ids: `<node>:fprop|dgrad|wgrad` and `<node>:out` (method.md 3). What is not named runs in the reference precision.
  */
+import { SCHEMES, type SchemeName, type SchemeOfKind } from '../numerics/schemes';
+
 export type SiteId = string;
-/** Schemes a GEMM pass can run in (method.md 4): rows of SCHEMES. */
-export const PASS_SCHEMES = ['nvfp4', 'fp8', 'fp8-block', 'mxfp8', 'mxfp4'] as const;
-export type PassScheme = (typeof PASS_SCHEMES)[number];
-/** The scheme of op groups: E4M3 output kept packed, E5M2 arriving gradient, E4M3 GEMM weights (method.md 4). */
-export const OUT_SCHEME = 'fp8-out';
-export type OutScheme = typeof OUT_SCHEME;
-/** What a probe sweeps: the passes of the block linears in one scheme, or the op groups. */
-export const RECIPE_NAMES = [...PASS_SCHEMES, OUT_SCHEME] as const;
-export type RecipeName = (typeof RECIPE_NAMES)[number];
+/** What a probe sweeps, a row of SCHEMES each: the passes of the block linears in one scheme, or the op groups. */
+export type RecipeName = SchemeName;
+export const RECIPE_NAMES = Object.keys(SCHEMES) as readonly RecipeName[];
+/** Schemes a GEMM pass can run in (method.md 4), in the order of SCHEMES. */
+export type PassScheme = SchemeOfKind<'pass'>;
+export const PASS_SCHEMES: readonly [PassScheme, ...PassScheme[]] = RECIPE_NAMES.filter((name): name is PassScheme => SCHEMES[name].kind === 'pass') as [PassScheme, ...PassScheme[]];
+/** The one scheme of op groups: E4M3 output kept packed, E5M2 arriving gradient, E4M3 GEMM weights (method.md 4). */
+export const OUT_SCHEME: SchemeOfKind<'out'> = 'fp8-out';
 /** What a plan can hold for a site: high precision (BF16) or a scheme. */
 export type SiteFormat = 'bf16' | RecipeName;
 

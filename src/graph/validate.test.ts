@@ -129,6 +129,10 @@ describe('canonicalPolicy', () => {
 
   it('is equal for policies that mean the same', () => {
     const fc = { 'h.0.mlp.c_fc:fprop': 'nvfp4' as const };
+    // The Hadamard transform is the weight gradient's, stochastic rounding and E5M2 the arriving gradient's.
+    expect(canonicalPolicy(low({ passes: fc, options: { rht: true, sr: true, seed: 9 } }))).toBe(canonicalPolicy(low({ passes: fc })));
+    const dgrad = { 'h.0.mlp.c_fc:dgrad': 'nvfp4', 'h.0.mlp.c_fc:fprop': 'mxfp8', 'h.1.mlp.c_fc:wgrad': 'mxfp4' } as const;
+    expect(canonicalPolicy(low({ passes: dgrad, options: { rht: true, sr: true, e5m2Grad: true } }))).toBe(canonicalPolicy(low({ passes: dgrad, options: { sr: true } })));
     expect(canonicalPolicy(low({ passes: fc, options: { out: 'mx', floor: true, seed: 9, pow2: true } }))).toBe(canonicalPolicy(low({ passes: fc })));
     expect(canonicalPolicy(low({ outs: ['wte'], options: { weights1d: true, sr: true } }))).toBe(canonicalPolicy(low({ outs: ['wte'] })));
     expect(canonicalPolicy(low({ outs: ['wte'], options: { out: 'mx', pow2: true } }))).toBe(canonicalPolicy(low({ outs: ['wte'], options: { out: 'mx' } })));
@@ -136,13 +140,17 @@ describe('canonicalPolicy', () => {
 
   it('tells apart what differs', () => {
     const fc = (scheme: 'nvfp4' | 'mxfp8') => ({ 'h.0.mlp.c_fc:fprop': scheme });
+    const wgrad = (scheme: 'nvfp4' | 'mxfp8') => ({ 'h.0.mlp.c_fc:wgrad': scheme });
     const all = [
       REFERENCE_POLICY,
       low({ reference: 'fp32' }),
       low({ passes: fc('nvfp4') }),
-      low({ passes: fc('nvfp4'), options: { rht: true } }),
-      low({ passes: fc('nvfp4'), options: { sr: true } }),
-      low({ passes: fc('nvfp4'), options: { sr: true, seed: 1 } }),
+      low({ passes: wgrad('nvfp4') }),
+      low({ passes: wgrad('nvfp4'), options: { rht: true } }),
+      low({ passes: wgrad('nvfp4'), options: { sr: true } }),
+      low({ passes: wgrad('nvfp4'), options: { sr: true, seed: 1 } }),
+      low({ passes: wgrad('mxfp8') }),
+      low({ passes: wgrad('mxfp8'), options: { e5m2Grad: true } }),
       low({ passes: fc('mxfp8') }),
       low({ passes: fc('mxfp8'), options: { floor: true } }),
       low({ outs: ['wte'] }),

@@ -75,6 +75,9 @@ function valuesOf(name: OptionName): string {
   return values === 'flag' ? 'true|false' : values === 'u32' ? '0 to 4294967295' : values.map((value) => `"${value}"`).join('|');
 }
 
+/** What a policy looks like, for whoever wrote something else. */
+export const POLICY_HINT = 'A policy is {"reference": "bf16", "passes": {"h.0.attn.c_attn:fprop": "nvfp4"}, "outs": ["h.0.ln_1"], "options": {}}.';
+
 /**
  * A policy of unknown origin -> Policy, or throws: E-PLAN-02 unknown site or op group, E-PLAN-03 unknown scheme, E-PLAN-04
  * low sites under `fp32` or an unknown reference, E-PLAN-05 a pass that stays BF16 (the head's), E-PLAN-06 options,
@@ -143,7 +146,7 @@ export function isRecipeName(recipe: unknown): recipe is RecipeName {
 }
 
 function notAPolicy(what: string): BendscopeError {
-  return new BendscopeError('E-PLAN-07', `policy: expected ${what}`, 'A policy is {"reference": "bf16", "passes": {"h.0.attn.c_attn:fprop": "nvfp4"}, "outs": ["h.0.ln_1"], "options": {}}.');
+  return new BendscopeError('E-PLAN-07', `policy: expected ${what}`, POLICY_HINT);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 /**
- * Every form an operand can have under the rows of SCHEMES and their switches, each once, two that no row has, and the tensors
- * that go wrong first.
+ * Every form an operand can have under the rows of SCHEMES and their switches, each once, two that no row need have, and
+ * the tensors that go wrong first.
  */
 import { operandFormat, SCHEMES, type OperandFormat, type OperandOptions, type OperandRole, type SchemeName } from './schemes';
 
@@ -12,7 +12,7 @@ for (const scheme of Object.keys(SCHEMES) as SchemeName[]) {
   for (const options of SWITCHES) {
     for (const role of ROLES) {
       const format = operandFormat(scheme, role, options);
-      forms.set(JSON.stringify(format), format);
+      forms.set(operandName(format), format);
     }
   }
 }
@@ -22,8 +22,9 @@ const UNUSED: readonly OperandFormat[] = [
   { element: 'E4M3', scale: 'block-f32', block: [1, 128] },
   { element: 'E3M2', scale: 'mx-up', block: [1, 32] },
 ];
+for (const format of UNUSED) forms.set(operandName(format), format);
 
-export const OPERANDS: readonly OperandFormat[] = [...forms.values(), ...UNUSED];
+export const OPERANDS: readonly OperandFormat[] = [...forms.values()];
 export function operandName({ element, scale, block }: OperandFormat): string {
   return `${element} ${scale} ${block.join('x')}`;
 }

@@ -1,7 +1,8 @@
 /**
- * SCHEMES: what a low-precision GEMM pass stores for each operand, one row a scheme, and SCALE_RULES: how a scale comes
- * from an amax. Oracle, kernels, storage sizes and effective bits follow from the rows; a new format is a new row.
- * Source: formats.md 1.6 (packing), 2.0 to 2.7 (recipes, storage per element), 3 (operands).
+ * SCHEMES: a recipe a row: how people call it, which sites it lowers, its switches, and what it stores for each operand;
+ * and SCALE_RULES: how a scale comes from an amax. Oracle, kernels, storage sizes, chooser, command line and file formats
+ * follow from the rows; a new recipe is a new row. Source: formats.md 1.6 (packing), 2.0 to 2.7 (recipes, storage per
+ * element), 3 (operands), method.md 4.
  */
 import { FORMATS, type FormatName, type NumberFormat } from './formats';
 
@@ -56,8 +57,17 @@ export interface OperandOptions {
   readonly out?: 'tensor' | 'block' | 'mx';
 }
 
+/** Names of switches: those that operands depend on, and those that a GEMM pass applies to them before (recipes.ts). */
+export type SwitchName = keyof OperandOptions | 'rht' | 'sr' | 'seed';
+
 export interface Scheme {
   readonly name: string;
+  /** `pass`: the three GEMMs of every block linear run in it; `out`: the output of every op group is kept in it. */
+  readonly kind: 'pass' | 'out';
+  readonly label: string;
+  /** One sentence for the chooser. */
+  readonly sentence: string;
+  readonly switches: readonly SwitchName[];
   /** The stored form of an operand under switches. */
   operand(role: OperandRole, options: OperandOptions): OperandFormat;
 }
@@ -68,15 +78,37 @@ const operand = (element: FormatName, scale: ScaleRuleName, block: BlockShape = 
 /** The high-precision operand: BF16 in its natural order, no scale. */
 export const BF16_OPERAND: OperandFormat = operand('BF16', 'none');
 
+/** In the order in which the page and the command line list them. */
 export const SCHEMES = {
-  nvfp4: { name: 'nvfp4', operand: (role, { weights1d }) => operand('E2M1', 'nvfp4', role === 'w' && !weights1d ? [16, 16] : [1, 16]) },
-  fp8: { name: 'fp8', operand: (role, { pow2 }) => operand(role === 'dy' ? 'E5M2' : 'E4M3', pow2 ? 'tensor-pow2' : 'tensor') },
-  'fp8-block': { name: 'fp8-block', operand: (role) => operand('E4M3', 'block-pow2', role === 'w' ? [128, 128] : [1, 128]) },
-  mxfp8: { name: 'mxfp8', operand: (role, { floor, e5m2Grad }) => operand(role === 'dy' && e5m2Grad ? 'E5M2' : 'E4M3', floor ? 'mx-floor' : 'mx-up', [1, 32]) },
-  mxfp4: { name: 'mxfp4', operand: (_, { floor }) => operand('E2M1', floor ? 'mx-floor' : 'mx-up', [1, 32]) },
+  nvfp4: {
+    name: 'nvfp4', label: 'NVFP4', kind: 'pass', switches: ['weights1d', 'rht', 'sr', 'seed'],
+    sentence: 'E2M1 elements in blocks of 16 with an E4M3 scale a block and an FP32 scale a tensor; weights in 16x16 tiles.',
+    operand: (role, { weights1d }) => operand('E2M1', 'nvfp4', role === 'w' && !weights1d ? [16, 16] : [1, 16]),
+  },
+  mxfp4: {
+    name: 'mxfp4', label: 'MXFP4', kind: 'pass', switches: ['floor'],
+    sentence: 'E2M1 elements in blocks of 32 with a power-of-two scale a block.',
+    operand: (_, { floor }) => operand('E2M1', floor ? 'mx-floor' : 'mx-up', [1, 32]),
+  },
+  mxfp8: {
+    name: 'mxfp8', label: 'MXFP8', kind: 'pass', switches: ['floor', 'e5m2Grad'],
+    sentence: 'E4M3 elements in blocks of 32 with a power-of-two scale a block.',
+    operand: (role, { floor, e5m2Grad }) => operand(role === 'dy' && e5m2Grad ? 'E5M2' : 'E4M3', floor ? 'mx-floor' : 'mx-up', [1, 32]),
+  },
+  'fp8-block': {
+    name: 'fp8-block', label: 'FP8 blocks', kind: 'pass', switches: [],
+    sentence: 'E4M3 elements in blocks of 128, weights in 128x128 tiles, with a power-of-two scale a block.',
+    operand: (role) => operand('E4M3', 'block-pow2', role === 'w' ? [128, 128] : [1, 128]),
+  },
+  fp8: {
+    name: 'fp8', label: 'FP8 per tensor', kind: 'pass', switches: ['pow2'],
+    sentence: 'E4M3 activations and weights, E5M2 gradients, each with one FP32 scale from its own largest value.',
+    operand: (role, { pow2 }) => operand(role === 'dy' ? 'E5M2' : 'E4M3', pow2 ? 'tensor-pow2' : 'tensor'),
+  },
   // Of an op group: x is its stored output, w its GEMM weight, dy its arriving gradient (formats.md 2.0, row `fp8`).
   'fp8-out': {
-    name: 'fp8-out',
+    name: 'fp8-out', label: 'FP8 op groups', kind: 'out', switches: ['out', 'pow2'],
+    sentence: 'The output of an op group kept as E4M3 in the activation cache, its arriving gradient E5M2, its GEMM weight E4M3.',
     operand: (role, { out = 'tensor', pow2 }) => {
       const element = role === 'dy' ? 'E5M2' : 'E4M3';
       if (out === 'block') return operand(element, 'block-pow2', role === 'w' ? [128, 128] : [1, 128]);
@@ -87,6 +119,8 @@ export const SCHEMES = {
 } as const satisfies Record<string, Scheme>;
 
 export type SchemeName = keyof typeof SCHEMES;
+/** Names of the rows of a kind. */
+export type SchemeOfKind<Kind extends Scheme['kind']> = { [N in SchemeName]: (typeof SCHEMES)[N]['kind'] extends Kind ? N : never }[SchemeName];
 
 /** The stored form of one operand of a pass; a scheme of null is high precision. */
 export function operandFormat(scheme: SchemeName | null, role: OperandRole, options: OperandOptions = {}): OperandFormat {
