@@ -38,8 +38,9 @@ describe('the ledger of a plan run on GPT-2', () => {
     // A block of 32 has a scale of a byte; a row of scales begins at a word, a row of codes at 64 elements.
     expect(plan(low(['h.3.mlp.act'], { out: 'mx' })).activationBytes.E4M3).toBe(ROWS * (3072 + 3072 / 32) + 32);
     expect(plan(low(['h.3.mlp.act'])).activationBytes.BF16).toBe((bf16.activationBytes.BF16 ?? 0) - ROWS * 3072 * 2);
-    // Only the two projections' gradients are kept beside the arriving ones.
-    expect(all.gradientBytes - bf16.gradientBytes).toBe(ROWS * 12 * 4 * 768);
+    // No gradient is kept beside the arriving ones: a projection's, whose arriving one is a sum's, passes through scratch.
+    expect(all.gradientBytes).toBe(bf16.gradientBytes);
+    expect(plan(low(['h.3.mlp.c_proj'])).scratchBytes - plan(low(['h.3.mlp.act'])).scratchBytes).toBe(ROWS * (768 + 768 - 3072) * 2);
   });
 
   it('adds up', () => {
