@@ -5,9 +5,9 @@
  */
 import { hashOf } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
-import type { PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
-import type { JointResult, Provenance, SiteResult } from '../graph/probe-record';
-import { OPTION_NAMES, RECIPES, recipeOptions } from '../graph/recipes';
+import { PASS_SCHEMES, RECIPE_NAMES, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
+import type { Failed, Measured, Provenance, SiteResult } from '../graph/probe-record';
+import { OPTION_NAMES, RECIPES, schemeOptions } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import { isRecipeName, validateOptions } from '../graph/validate';
 import { ALLOCATION_SCHEMA, allocationSchema } from './allocation-schema';
@@ -21,11 +21,15 @@ export interface AllocationContext extends PlanContext {
   readonly graph: Graph;
 }
 
-/** The facts beside a plan; provenance is null when nothing was measured. */
+type Angles = Pick<AllocationRow, 'angleDeg' | 'cleanDeg'>;
+
+/** The facts beside a plan, of each site in the format it runs in (high: in the recipe's); provenance is null when nothing was measured. */
 export interface AllocationFacts extends Evidence {
   readonly provenance: Provenance | null;
-  /** Joint results by plan hash. */
-  readonly joint: Readonly<Record<string, JointResult>>;
+  /** Joint angles by plan hash. */
+  readonly joint: Readonly<Record<string, { readonly result: Pick<Measured, 'status' | 'angleDeg'> | Failed }>>;
+  /** Of plans of several low formats: angles of sites in the other ones. */
+  readonly otherAngles?: Readonly<Record<SiteId, Angles>>;
 }
 
 /** Plan and facts -> the text of allocation.json, keys and sites in a fixed order. */
@@ -36,14 +40,14 @@ export function exportAllocation(plan: Plan, facts: AllocationFacts, context: Al
   const totals = planTotals(sites, plan.formats, facts, options);
   const joint = facts.joint[hash]?.result;
   const model: AllocationFile['model'] = { name: graph.model, sha256: context.modelSha256, layers: graph.layers, tiedHead: isHeadTied(graph) };
-  const recipeRow: AllocationFile['recipe'] = { id: recipe, rht: false, sr: false, weights1d: false, ...recipeOptions(recipe, options) };
+  const recipeRow: AllocationFile['recipe'] = { id: recipe, rht: false, sr: false, weights1d: false, ...schemeOptions([recipe, ...lowFormats(sites.map(({ id }) => formatOf(plan.formats, id)))], options) };
   const measuredOn = facts.provenance === null ? null : measuredOnRow(facts.provenance);
   const file: AllocationFile = {
     schema: ALLOCATION_SCHEMA,
     plan: { name: plan.name, notes: plan.notes, hash },
     model,
     recipe: recipeRow,
-    sites: Object.fromEntries(sites.map(({ id }) => [id, siteRow(formatOf(plan.formats, id), plan.locked[id] === true, facts.sites[id], context)])),
+    sites: Object.fromEntries(sites.map(({ id }) => [id, siteRow(formatOf(plan.formats, id), plan.locked[id] === true, facts.sites[id], recipe, facts.otherAngles?.[id])])),
     floorDeg: facts.floor === null ? null : { forward: facts.floor.forwardDeg, backward: facts.floor.backwardDeg },
     totals: {
       ...costRow(totals),
@@ -66,17 +70,20 @@ export interface ImportedAllocation {
   readonly file: AllocationFile;
 }
 
+/** How many low formats a reader can take: the page's documents hold one recipe, the command line any plan of passes. */
+export type LowFormats = 'one' | 'several';
+
 /**
  * Text of a file -> the plan in it, for the model that is open. `fileName` opens the messages.
  * Throws E-FILE-07 (damaged, incomplete, hash does not match), E-VER-01 (another version or kind of file),
- * E-PLAN-01 (another model), E-PLAN-02 (unknown or missing site, unknown format), E-PLAN-03 (unknown recipe, or a
+ * E-PLAN-01 (another model), E-PLAN-02 (unknown or missing site, unknown or second low format), E-PLAN-03 (unknown recipe, or a
  * switch it has not).
  */
-export function importAllocation(text: string, context: Pick<AllocationContext, 'graph' | 'modelSha256'>, fileName = 'allocation.json'): ImportedAllocation {
+export function importAllocation(text: string, context: Pick<AllocationContext, 'graph' | 'modelSha256'>, fileName = 'allocation.json', low: LowFormats = 'one'): ImportedAllocation {
   const raw = parseJson(text, fileName);
   checkVersion(raw, fileName);
   checkModel(raw, context);
-  checkNames(raw, context.graph, fileName);
+  checkNames(raw, context.graph, fileName, low);
   const parsed = allocationSchema.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -94,7 +101,7 @@ export function importAllocation(text: string, context: Pick<AllocationContext, 
     formats[id] = row.format;
     if (row.locked) locked[id] = true;
   }
-  const options = recipeOptions(recipe, validateOptions(switches, fileName));
+  const options = schemeOptions([recipe, ...lowFormats(Object.values(formats))], validateOptions(switches, fileName));
   const hash = planHash(formats, sites, { modelSha256: context.modelSha256, recipe, options });
   if (file.plan.hash !== undefined && file.plan.hash !== hash) throw damaged(fileName, 'plan.hash is not the hash of its formats', 'If the file was edited by hand, delete plan.hash and import it again.');
   return { plan: { name: file.plan.name, formats, locked, notes: file.plan.notes }, recipe, options, planHash: hash, file };
@@ -102,18 +109,30 @@ export function importAllocation(text: string, context: Pick<AllocationContext, 
 
 const UNMEASURED = { angleDeg: {}, cleanDeg: {}, standardErrorDeg: null, belowNoise: null, relativeShift: null, lengthRatio: null, rotationShare: null, lossChange: null, localError: null };
 
-function siteRow(format: SiteFormat, locked: boolean, result: SiteResult | undefined, { recipe }: AllocationContext): AllocationRow {
-  if (result === undefined) return { format, locked, status: 'unmeasured', reason: null, ...UNMEASURED };
+function siteRow(format: SiteFormat, locked: boolean, result: SiteResult | undefined, recipe: RecipeName, others?: Angles): AllocationRow {
+  const none = { ...UNMEASURED, ...others };
+  if (result === undefined) return { format, locked, status: 'unmeasured', reason: null, ...none };
   // JSON has no NaN: an angle that is none is a failure with a reason, as everywhere else.
   if (result.status === 'measured' && !(Number.isFinite(result.angleDeg) && Number.isFinite(result.cleanAngleDeg))) {
-    return { format, locked, status: 'failed', reason: `E-RUN-01: the angle is ${result.angleDeg}`, ...UNMEASURED };
+    return { format, locked, status: 'failed', reason: `E-RUN-01: the angle is ${result.angleDeg}`, ...none };
   }
-  if (result.status === 'failed') return { format, locked, status: 'failed', reason: `${result.errorName}: ${result.reason}`, ...UNMEASURED };
+  if (result.status === 'failed') return { format, locked, status: 'failed', reason: `${result.errorName}: ${result.reason}`, ...none };
+  const own = format === 'bf16' ? recipe : format;
   return {
     format, locked, status: 'measured', reason: null,
-    angleDeg: { [recipe]: result.angleDeg }, cleanDeg: { [recipe]: result.cleanAngleDeg }, standardErrorDeg: result.angleSeDeg, belowNoise: result.belowNoise,
-    relativeShift: result.relativeShift, lengthRatio: result.lengthRatio, rotationShare: result.rotationShare, lossChange: result.lossChange, localError: result.localError,
+    angleDeg: byScheme({ ...others?.angleDeg, [own]: result.angleDeg }), cleanDeg: byScheme({ ...others?.cleanDeg, [own]: result.cleanAngleDeg }), standardErrorDeg: result.angleSeDeg,
+    belowNoise: result.belowNoise, relativeShift: result.relativeShift, lengthRatio: result.lengthRatio, rotationShare: result.rotationShare, lossChange: result.lossChange, localError: result.localError,
   };
+}
+
+/** Keys in the order of the recipes. */
+function byScheme(angles: Angles['angleDeg']): Angles['angleDeg'] {
+  return Object.fromEntries(RECIPE_NAMES.flatMap((name) => (angles[name] === undefined ? [] : [[name, angles[name]]])));
+}
+
+/** The low ones of some formats, known or not yet known to be any. */
+function lowFormats(formats: readonly unknown[]): RecipeName[] {
+  return formats.filter(isRecipeName);
 }
 
 function costRow({ hpCost, hpShare, relativeToFixed }: PlanTotals): Partial<AllocationFile['totals']> {
@@ -174,19 +193,24 @@ function checkModel(raw: Readonly<Record<string, unknown>>, { graph, modelSha256
 }
 
 /** What this build does not know by name, said by name before the schema would say it by type. */
-function checkNames(raw: Readonly<Record<string, unknown>>, graph: Graph, fileName: string): void {
+function checkNames(raw: Readonly<Record<string, unknown>>, graph: Graph, fileName: string, low: LowFormats): void {
   const { recipe, sites } = raw;
   const { id, ...switches } = isObject(recipe) ? recipe : {};
   const update = 'Update the app if the file is from a newer one.';
   if (typeof id !== 'string') return;
   if (!isRecipeName(id)) throw new BendscopeError('E-PLAN-03', `${fileName}: expected a recipe this build measures, got ${show(id)}`, update);
-  const foreign = OPTION_NAMES.find((name) => (switches[name] ?? false) !== false && !RECIPES[id].switches.includes(name));
-  if (foreign !== undefined) throw new BendscopeError('E-PLAN-03', `${fileName}: expected switches of ${id}, got ${foreign}`, update);
   const known = new Set(costedSites(graph, id).map((site) => site.id));
-  for (const [site, row] of Object.entries(isObject(sites) ? sites : {})) {
+  const accepted: readonly string[] = ['bf16', ...(low === 'several' && RECIPES[id].kind === 'pass' ? PASS_SCHEMES : [id])];
+  const rows = Object.entries(isObject(sites) ? sites : {}).map(([site, row]) => ({ site, format: isObject(row) ? row['format'] : undefined }));
+  const readers = low === 'several' ? [id, ...lowFormats(rows.map((row) => row.format))] : [id];
+  const foreign = OPTION_NAMES.find((name) => (switches[name] ?? false) !== false && !readers.some((reader) => RECIPES[reader].switches.includes(name)));
+  if (foreign !== undefined) throw new BendscopeError('E-PLAN-03', `${fileName}: expected switches of ${[...new Set(readers)].join(', ')}, got ${foreign}`, update);
+  for (const { site, format } of rows) {
     if (!known.has(site)) throw new BendscopeError('E-PLAN-02', `${fileName}: expected a site of ${graph.model} that the recipe can lower, got ${show(site)}`, 'The file may be for another architecture.');
-    const format = isObject(row) ? row['format'] : undefined;
-    if (typeof format === 'string' && format !== 'bf16' && format !== id) throw new BendscopeError('E-PLAN-02', `${fileName}: ${site}: expected the format bf16 or ${show(id)}, got ${show(format)}`, update);
+    if (typeof format !== 'string' || accepted.includes(format)) continue;
+    const isSecond = low === 'one' && RECIPES[id].kind === 'pass' && PASS_SCHEMES.some((scheme) => scheme === format);
+    const hint = isSecond ? 'A plan of several low formats is read by verify and export of the command line.' : update;
+    throw new BendscopeError('E-PLAN-02', `${fileName}: ${site}: expected the format ${accepted.map((name) => (name === 'bf16' ? name : show(name))).join(' or ')}, got ${show(format)}`, hint);
   }
 }
 
