@@ -1,5 +1,4 @@
 /** allocation.json: round trip, equal bytes, its published JSON schema, and every way a file can be wrong. */
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -157,15 +156,13 @@ describe('allocation.json', () => {
 });
 
 describe('public/allocation.schema.json', () => {
-  const published = readFileSync(new URL('../../public/allocation.schema.json', import.meta.url), 'utf8');
-
-  // npx vitest run src/allocate/allocation-file -u writes it.
+  // npx vitest run src/allocate/allocation-file -u writes the file.
   it('is the schema that import holds files to', async () => {
     await expect(allocationJsonSchema()).toMatchFileSnapshot('../../public/allocation.schema.json');
   });
 
   it('accepts an exported file and refuses a wrong one', () => {
-    const schema = z.fromJSONSchema(JSON.parse(published) as Parameters<typeof z.fromJSONSchema>[0]);
+    const schema = z.fromJSONSchema(JSON.parse(allocationJsonSchema()) as Parameters<typeof z.fromJSONSchema>[0]);
     expect(schema.safeParse(FILE).success).toBe(true);
     for (const recipe of RECIPE_NAMES) {
       const context = { ...CONTEXT, recipe, options: { rht: true, sr: true, seed: 1, floor: true, out: 'block' } } as const;
