@@ -42,7 +42,7 @@ export class SessionBuffers {
     return this.#sets.get(set)?.get(place) ?? this.#sets.get('shared')?.get(place) ?? null;
   }
 
-  /** Throws E-BUG-03 for a key that the session was not made for. */
+  /** Throws E-BUG-01 for a key that the session was not made for. */
   get(set: BufferSet, key: string): GPUBuffer {
     const buffer = this.find(set, key);
     assert(buffer, `no buffer for ${key} in ${set}`);

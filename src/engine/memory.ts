@@ -170,11 +170,3 @@ function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values:
     { key: STAGING, bytes: sumBytes + 16 * n + 16 },
   ]);
 }
-
-/** Reference runs stay on the device below this; beyond it they are run again per group of sites, with the same bits. */
-const RESIDENT_BYTES = 1 << 30;
-
-/** How many of a probe's batches keep their reference run resident: all of them, or one. */
-export function residentBatches(graph: Graph, shape: BatchShape, batches: number, use: SessionUse = {}): number {
-  return planMemory(graph, shape, { ...use, batches }).totalBytes <= RESIDENT_BYTES ? batches : 1;
-}

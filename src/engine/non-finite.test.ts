@@ -11,6 +11,7 @@ import { rhtLength } from '../numerics/hadamard';
 import { operandFormat } from '../numerics/schemes';
 import { assertFinite } from '../probe/metrics';
 import { Probe } from '../probe/probe';
+import { elementFormat } from './format-words';
 import { graph, params, SHAPE, tokensOf } from './run-fixture';
 import { Session } from './session';
 import type { RunResult } from './run';
@@ -85,8 +86,9 @@ describe('in an operand whose codes hide it', () => {
     await withSession(planted(['h.1.mlp.c_fc.weight', 100, NaN]), async (session) => {
       // wgrad does not read the weight; fprop and dgrad each count its one element.
       const run = await session.runReference({ reference: 'bf16', passes: { 'h.1.mlp.c_fc:fprop': scheme, 'h.1.mlp.c_fc:dgrad': scheme }, options: {} });
-      // E4M3 has a code for NaN, which the GEMM carries on into all of dy; E2M1 has none, and nothing but the count tells.
-      const hidden = operandFormat(scheme, 'w').element === 'E2M1';
+      // E4M3 has a code for NaN, which the GEMM carries on into all of dy; FP4 has none, and nothing but the count tells.
+      const { nanCode, maxCode } = elementFormat(operandFormat(scheme, 'w').element);
+      const hidden = nanCode === maxCode;
       expect([Number.isFinite(run.loss), counted(run) === 0]).toEqual([hidden, hidden]);
       expect(run.nonFiniteOperands).toBe(2 + (hidden ? 0 : SHAPE.sequences * SHAPE.tokens * 4 * graph.width));
       if (hidden) expect(() => assertFinite(run, 'reference')).toThrow(/2 Inf or NaN elements in quantized operands/);

@@ -54,6 +54,19 @@ describe('packed = unpacked, bit for bit', () => {
     expect(found[0]).toEqual(found[1]);
   });
 
+  it('a session made for some op groups refuses a policy of others, or of another form', async () => {
+    const session = await Session.create(gpu, graph, params, SHAPE, { plan: lowPlan(['h.0.ln_1', 'h.0.res_1']) });
+    try {
+      session.setBatch(tokensOf(0));
+      for (const other of [lowPlan(['h.0.ln_1']), lowPlan(['h.0.ln_1', 'h.0.res_1'], 'mx'), REFERENCE_POLICY]) {
+        await expect(session.runReference(other)).rejects.toThrow(/made for other low op groups/);
+      }
+      expect((await session.runReference(lowPlan(['h.0.res_1', 'h.0.ln_1']))).loss).toBe((await session.runReference()).loss);
+    } finally {
+      session.dispose();
+    }
+  });
+
   it('and what is unpacked is what the CPU makes of the same output', async () => {
     const [id, cols] = ['h.0.ln_1', graph.width];
     for (const out of OUT_SCALINGS) {

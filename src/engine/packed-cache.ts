@@ -3,8 +3,10 @@
  * is written, and kept packed; every step that reads it unpacks it into a shared scratch of BF16 values first, so no op
  * knows. The gradient that arrives at a low group, and the weight its GEMM reads, are rounded likewise and never packed.
  */
+import { canonicalJson } from '../base/canonical-json';
 import { assert } from '../base/errors';
-import { OUT_SCHEME, type PolicyOptions } from '../graph/policy';
+import { OUT_SCHEME, type Policy, type PolicyOptions } from '../graph/policy';
+import { recipeOptions } from '../graph/recipes';
 import type { GraphNode } from '../graph/types';
 import { operandFormat } from '../numerics/schemes';
 import { natural, type Operand } from './gemm';
@@ -134,7 +136,7 @@ export function transientPlaces(values: Values, keepsOutputs: boolean): Map<Valu
 }
 
 /**
- * Throws E-BUG-03 unless only steps of its own group come between a value in a shared place and its last reader: of a raw
+ * Throws E-BUG-01 unless only steps of its own group come between a value in a shared place and its last reader: of a raw
  * output none at all, since other steps unpack into that place.
  */
 export function assertTransient(values: Values, { steps }: Program): void {
@@ -172,4 +174,10 @@ export function outScratch(values: Values, shape: BatchShape): { key: string; by
     { key: WEIGHT_KEY, bytes: Math.max(0, ...weights.map(([r, length]) => tensorBytes(r, length, true))) },
     ...(['record', 'scales', 'multipliers'] as const).map((what) => ({ key: `scratch:q:${what}`, bytes: Math.max(...passing.map((bytes) => bytes[what])) })),
   ].filter(({ bytes }) => bytes > 0);
+}
+
+/** Whether two policies keep the same outputs low, in the same form. */
+export function sameOuts(a: Policy, b: Policy): boolean {
+  const form = ({ outs = [], options }: Policy): string => canonicalJson(outs.length === 0 ? [] : [[...outs].sort(), recipeOptions(OUT_SCHEME, options)]);
+  return form(a) === form(b);
 }

@@ -7,7 +7,7 @@ import type { Graph } from '../graph/types';
 import type { Gpu } from '../gpu/gpu';
 import { stride } from './program';
 
-/** find: the buffer of `param:NAME` or `bf16:NAME`, or null where no op reads it so. Throws E-BUG-03 for values that do not fit. */
+/** find: the buffer of `param:NAME` or `bf16:NAME`, or null where no op reads it so. Throws E-BUG-01 for values that do not fit. */
 export function loadParameters(gpu: Gpu, graph: Graph, params: ReadonlyMap<string, Float32Array>, find: (key: string) => GPUBuffer | null): void {
   for (const spec of graph.params) {
     const values = params.get(spec.name);

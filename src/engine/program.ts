@@ -14,7 +14,7 @@ import type { KernelName } from './kernels';
  * `y8:` codes, `yr:` record, `ys:` block scales (`yq:` values, unpacked), `dyq:` the quantized gradient.
  */
 export type ValueKey = string;
-/** `param:NAME` FP32, `bf16:NAME` packed, `codes:..`/`scales:..`/`tensor:..` of a quantized operand, `scratch:NAME`, ... */
+/** `param:NAME` FP32, `bf16:NAME` packed, `low:a:codes`, `low:a:scales`, .. of a quantized operand, `scratch:NAME`, ... */
 export type ResourceKey = string;
 
 /** `from: 'reference'` reads the reference set even where the work set holds a newer value (the flipped ulp's source). */

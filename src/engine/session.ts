@@ -15,7 +15,7 @@ import { compileProgram } from './compile';
 import { Executor, type Checkpoint } from './executor';
 import { localError } from './local-error';
 import { COMPARE_WORDS, planMemory, sessionSums, sessionValues, STAGING, type BufferSet, type comparePlan, type MemoryPlan, type SessionUse } from './memory';
-import { assertTransient } from './packed-cache';
+import { assertTransient, sameOuts } from './packed-cache';
 import { loadParameters, unpadRows } from './parameters';
 import type { Program } from './program';
 import { Readback } from './readback';
@@ -133,6 +133,8 @@ export class Session {
    */
   async runReference(policy: Policy = this.#basePolicy, checkpoint?: Checkpoint, random?: RandomDraw): Promise<RunResult> {
     assert(policy.reference === this.#basePolicy.reference, 'runReference: the session was made for the other reference policy');
+    // Outputs of other groups, or of another form, would land in buffers that are shared or too small for them.
+    assert(sameOuts(policy, this.#basePolicy), 'runReference: the session was made for other low op groups');
     const values = new Values(this.graph, policy, this.#use.cache);
     const program = policy === this.#basePolicy && !random ? this.#base : compileProgram(values, policy, this.shape, { ...(random ? { random } : {}) });
     const resident = this.#resident;

@@ -3,6 +3,9 @@
  * codes and decoded values; tensor scales and alpha; the Hadamard transform. The tensors hold what goes wrong first: zero
  * and underflowing blocks, an outlier, a ragged tail of one element (ux.md 7, reports 2, 5, 6). All schemes share pipelines.
  */
+import { canonicalJson } from '../../base/canonical-json';
+import { PASS_SCHEMES, type PassScheme } from '../../graph/policy';
+import { RECIPES } from '../../graph/recipes';
 import { bitsOf, bitsView, fromBits } from '../../numerics/float-bits';
 import { rht, RHT_SIGN_MASK, rhtLength } from '../../numerics/hadamard';
 import { nvfp4Alpha } from '../../numerics/nvfp4';
@@ -168,13 +171,19 @@ const scalars: Check = {
   },
 };
 
+/** All switches on: the rarer form of an operand. */
+const SWITCHED = { weights1d: true, pow2: true, floor: true, e5m2Grad: true };
+
+/** The form of x, and of the other forms of a scheme the first that differs from it. */
+function twoForms(scheme: PassScheme): [OperandFormat, OperandFormat] {
+  const x = operandFormat(scheme, 'x');
+  const others = [operandFormat(scheme, 'w'), operandFormat(scheme, 'dy'), operandFormat(scheme, 'dy', SWITCHED), operandFormat(scheme, 'w', SWITCHED)];
+  return [x, others.find((form) => canonicalJson(form) !== canonicalJson(x)) ?? x];
+}
+
 export const QUANTIZER_CHECKS: readonly Check[] = [
   scalars,
-  quantizer('NVFP4 quantizer', operandFormat('nvfp4', 'x'), operandFormat('nvfp4', 'w')),
-  quantizer('FP8 quantizer', operandFormat('fp8', 'x'), operandFormat('fp8', 'dy')),
-  quantizer('FP8 block quantizer', operandFormat('fp8-block', 'x'), operandFormat('fp8-block', 'w')),
-  quantizer('MXFP8 quantizer', operandFormat('mxfp8', 'x'), operandFormat('mxfp8', 'dy', { floor: true, e5m2Grad: true })),
-  quantizer('MXFP4 quantizer', operandFormat('mxfp4', 'x'), operandFormat('mxfp4', 'w', { floor: true })),
+  ...PASS_SCHEMES.map((scheme) => quantizer(`${RECIPES[scheme].label} quantizer`, ...twoForms(scheme))),
   fp32Source,
   stochastic,
   hadamard,
