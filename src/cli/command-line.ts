@@ -71,6 +71,14 @@ export class Flags {
     if (numbers.length !== count || !numbers.every((n) => n >>> 0 === n)) throw this.wrong(name, `${count} whole numbers from 0 to 4294967295 by commas`, `"${value}"`);
     return numbers;
   }
+  /** A decimal number from 0 to `most`; null without the flag. Throws E-CLI-01. */
+  number(name: string, most: number): number | null {
+    const value = this.optional(name);
+    if (value === undefined) return null;
+    const number = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : NaN;
+    if (!(number <= most)) throw this.wrong(name, `a number from 0 to ${most}`, `"${value}"`);
+    return number;
+  }
   /** The error of a flag that has a value but cannot be taken so. */
   wrong(name: string, expected: string, got: string): BendscopeError {
     return wrong(`--${name}: expected ${expected}, got ${got}`, this.#command);
@@ -108,7 +116,7 @@ export function unknownCommand(name: string | undefined, commands: readonly Comm
 const written = ({ name, value }: Flag): string => `--${name}${value === null ? '' : ` ${value}`}`;
 
 export function commandHelp(spec: CommandSpec): string {
-  const usage = spec.flags.map((flag) => (flag.required ? written(flag) : `[${written(flag)}]${flag.repeatable ? '...' : ''}`));
+  const usage = spec.flags.map((flag) => `${flag.required ? written(flag) : `[${written(flag)}]`}${flag.repeatable ? '...' : ''}`);
   const width = Math.max(...spec.flags.map((flag) => written(flag).length)) + 2;
   return [
     `${spec.name}: ${spec.summary}`,

@@ -4,12 +4,15 @@
  */
 import { toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
+import { allocate, ALLOCATE } from './allocate';
 import { commandHelp, generalHelp, parseFlags, unknownCommand, USAGE_ERROR, type CommandSpec, type Flags } from './command-line';
 import { ADAPTERS, Devices } from './devices';
+import { EXPORT, exportPlan } from './export';
 import { gradient, GRADIENT } from './gradient';
 import { probe, PROBE } from './probe';
 import { quantize, QUANTIZE } from './quantize';
 import { sayError } from './say';
+import { verify, VERIFY } from './verify';
 
 interface Command {
   readonly spec: CommandSpec;
@@ -19,6 +22,9 @@ interface Command {
 const COMMANDS: readonly Command[] = [
   { spec: GRADIENT, run: gradient },
   { spec: PROBE, run: probe },
+  { spec: ALLOCATE, run: allocate },
+  { spec: VERIFY, run: verify },
+  { spec: EXPORT, run: exportPlan },
   { spec: QUANTIZE, run: quantize },
 ];
 const SPECS = COMMANDS.map(({ spec }) => spec);

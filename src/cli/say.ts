@@ -10,3 +10,8 @@ export function sayError({ name, message, hint }: PlainError): void {
   say(`${name}: ${message}`);
   if (hint !== '') say(hint);
 }
+
+/** The first few of a list, and how many more there are. */
+export function listed(items: readonly string[], most = 12): string {
+  return items.length <= most ? items.join(', ') : `${items.slice(0, most).join(', ')} and ${items.length - most} more`;
+}

@@ -4,25 +4,28 @@ import { version } from '../../package.json';
 import { coarseOrder } from '../graph/coarse-order';
 import { RECIPE_NAMES } from '../graph/policy';
 import { OPTION_NAMES } from '../graph/recipes';
+import { ALLOCATE } from './allocate';
 import { chooseSites } from './choose-sites';
 import { call } from './cli-fixture';
 import { Devices } from './devices';
+import { EXPORT } from './export';
 import { builtIn } from './golden';
 import { GRADIENT } from './gradient';
 import { readRecipe, RECIPE_WORDS } from './policy-file';
 import { PROBE } from './probe';
 import { QUANTIZE } from './quantize';
+import { VERIFY } from './verify';
 
 const devices = new Devices();
 
 it.each([['--help'], ['-h']])('%s names every command on stdout', async (flag) => {
   const { code, stdout, stderr } = await call([flag], devices);
   expect([code, stderr]).toEqual([0, '']);
-  for (const name of ['gradient', 'probe', 'quantize']) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  for (const name of ['gradient', 'probe', 'allocate', 'verify', 'export', 'quantize']) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
   expect(stdout).toMatch(/0 done, 1 a named error, 2 wrong usage/);
 });
 
-it.each([GRADIENT, PROBE, QUANTIZE])('$name --help names each of its flags', async (spec) => {
+it.each([GRADIENT, PROBE, ALLOCATE, VERIFY, EXPORT, QUANTIZE])('$name --help names each of its flags', async (spec) => {
   const { code, stdout, stderr } = await call([spec.name, '--help'], devices);
   expect([code, stderr]).toEqual([0, '']);
   for (const { name } of spec.flags) expect(stdout).toContain(`\n  --${name}`);
@@ -33,9 +36,11 @@ it('--version is one line on stdout', async () => {
   expect(await call(['--version'], devices)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
+const PLAN = ['allocate', '--model', 'm', '--probe', 'r', '--out', 'p'];
+const HOME = ['export', '--model', 'm', '--plan', 'p', '--out', 'f', '--to'];
 const QUANTIZE_ALL = ['quantize', '--scheme', 'nvfp4', '--in', 'a', '--out', 'b'];
 it.each<[string, string[], RegExp]>([
-  ['no command', [], /expected a command \(gradient, probe, quantize\), got none/],
+  ['no command', [], /expected a command \(gradient, probe, allocate, verify, export, quantize\), got none/],
   ['an unknown command', ['train'], /got "train"/],
   ['an unknown flag', [...QUANTIZE_ALL, '--fast'], /quantize: expected a flag of this command, got "--fast"/],
   ['a flag of another command', [...QUANTIZE_ALL, '--model', 'x'], /got "--model"/],
@@ -55,6 +60,16 @@ it.each<[string, string[], RegExp]>([
   ['Hadamard of another scheme', ['quantize', '--scheme', 'fp8', '--in', 'a', '--out', 'b', '--rht'], /--rht: expected x or dy of nvfp4, got x of fp8/],
   ['stochastic rounding of activations', [...QUANTIZE_ALL, '--sr', '1,2,3,0', '--role', 'x'], /--sr: expected dy of nvfp4, got x of nvfp4/],
   ['three numbers for four', [...QUANTIZE_ALL, '--sr', '1,2,3'], /--sr: expected 4 whole numbers from 0 to 4294967295 by commas, got "1,2,3"/],
+  ['no budget', PLAN, /--budget: expected either --budget or --target-deg, got none/],
+  ['a budget and a target', [...PLAN, '--budget', '0.2', '--target-deg', '5'], /--budget: expected either .*, got both/],
+  ['no number', [...PLAN, '--target-deg', '-5'], /--target-deg: expected a number from 0 to 90, got "-5"/],
+  ['a cost that is none', [...PLAN, '--budget', '1', '--cost', 'money'], /--cost: expected gemm, cache, bits, time, got "money"/],
+  ['ratios of another cost', [...PLAN, '--budget', '1', '--ratios', '{}'], /--ratios: expected --cost time beside it, got none/],
+  ['ratios and times', [...PLAN, '--budget', '1', '--cost', 'time', '--ratios', '{}', '--times', 't'], /--times: expected ratios or measured times, got both/],
+  ['an unknown target', [...HOME, 'onnx'], /--to: expected allocation, te-debug, .*, got "onnx"/],
+  ['names of a table', [...HOME, 'csv', '--names', 'te'], /--names: expected a target with layer names, got --to csv/],
+  ['unknown names', [...HOME, 'te-debug', '--names', 'jax'], /--names: expected hf-gpt2, te, .*, got "jax"/],
+  ['a root without a number', [...HOME, 'te-debug', '--root', 'layers'], /--root: expected a text with \{layer\} .*, got "layers"/],
   ['a number too large', [...QUANTIZE_ALL, '--sr', '4294967296,0,0,0'], /--sr: expected 4 whole numbers/],
 ])('%s is wrong usage', async (_what, argv, message) => {
   const { code, stdout, stderr } = await call(argv, devices);
