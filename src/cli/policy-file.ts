@@ -3,7 +3,7 @@ import { BendscopeError } from '../base/errors';
 import { RECIPE_NAMES, type Policy, type PolicyOptions, type RecipeName } from '../graph/policy';
 import { findRecipe, RECIPE_PRESETS, recipeOptions, RECIPES, type OptionName } from '../graph/recipes';
 import type { Graph } from '../graph/types';
-import { validateOptions, validatePolicy } from '../graph/validate';
+import { POLICY_HINT, validateOptions, validatePolicy } from '../graph/validate';
 import { readText } from './local-files';
 
 /** What --recipe takes: recipes, and presets of one with its switches. */
@@ -12,7 +12,7 @@ export const RECIPE_WORDS: readonly string[] = [...RECIPE_NAMES, ...Object.keys(
 /** Throws E-FILE-09, E-PLAN-07 (not JSON, not a policy) and E-PLAN-02 to -06 (what it asks for). */
 export async function readPolicy(path: string, graph: Graph): Promise<Policy> {
   const text = await readText(path);
-  return validatePolicy(graph, json(text, 'E-PLAN-07', path, 'A policy is {"reference": "bf16", "passes": {"h.0.attn.c_attn:fprop": "nvfp4"}, "outs": ["h.0.ln_1"], "options": {}}.'));
+  return validatePolicy(graph, json(text, 'E-PLAN-07', path, POLICY_HINT));
 }
 
 /**
