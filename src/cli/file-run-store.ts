@@ -11,12 +11,13 @@ import type { RecordBackend, RunRecord, RunStore } from '../worker/run-store';
 
 /**
  * Opens or begins the file. Throws E-FILE-07 when a line other than an unfinished last one cannot be read: then the file
- * is left as it is.
+ * is left as it is; E-FILE-09 when the file cannot be read.
  */
 export async function openFileRunStore(path: string): Promise<RunStore> {
   const text = await readFile(path, 'utf8').catch((thrown: unknown) => {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw thrown;
+    const { code = String(thrown) } = thrown as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return '';
+    throw new BendscopeError('E-FILE-09', `${path}: expected a file that results are kept in, got ${code}`, 'Move it away, or give another --out.');
   });
   const complete = text.slice(0, text.lastIndexOf('\n') + 1);
   const records = complete.split('\n').slice(0, -1).map((line, i) => parseLine(line, path, i + 1));

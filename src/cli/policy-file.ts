@@ -11,8 +11,14 @@ export const RECIPE_WORDS: readonly string[] = [...RECIPE_NAMES, ...Object.keys(
 
 /** Throws E-FILE-09, E-PLAN-07 (not JSON, not a policy) and E-PLAN-02 to -06 (what it asks for). */
 export async function readPolicy(path: string, graph: Graph): Promise<Policy> {
-  const text = await readText(path);
-  return validatePolicy(graph, json(text, 'E-PLAN-07', path, POLICY_HINT));
+  const policy = json(await readText(path), 'E-PLAN-07', path, POLICY_HINT);
+  try {
+    return validatePolicy(graph, policy);
+  } catch (thrown) {
+    // There may be several policies: say which.
+    if (thrown instanceof BendscopeError) throw new BendscopeError(thrown.name, `${path}: ${thrown.message}`, thrown.hint);
+    throw thrown;
+  }
 }
 
 /**

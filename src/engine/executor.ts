@@ -21,6 +21,8 @@ export type Checkpoint = () => Promise<void> | void;
 
 const TARGET_MS = 50;
 const SLOTS_PER_CHUNK = 256;
+/** Bytes of one block of the uniform arena; a session begins with one. */
+export const PARAMS_BLOCK_BYTES = SLOTS_PER_CHUNK * PARAMS_BYTES;
 const IN_FLIGHT = 2;
 /** Invocations of a workgroup, every kernel's override WG. */
 const WORKGROUP = 64;
@@ -51,6 +53,13 @@ export class Executor {
   /** Bytes of the uniform arena so far. */
   get paramsBytes(): number {
     return this.#chunks.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Room for so many Params slots: made before a run, it is counted before the run. */
+  reserve(slots = 1): void {
+    while (this.#chunks.length * SLOTS_PER_CHUNK < slots) {
+      this.#chunks.push(this.#gpu.createBuffer('params', PARAMS_BLOCK_BYTES, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST));
+    }
   }
 
   dispose(): void {
@@ -201,9 +210,7 @@ export class Executor {
     let slot = this.#slots.get(key);
     if (!slot) {
       const index = this.#slots.size % SLOTS_PER_CHUNK;
-      if (index === 0) {
-        this.#chunks.push(this.#gpu.createBuffer('params', SLOTS_PER_CHUNK * PARAMS_BYTES, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST));
-      }
+      this.reserve(this.#slots.size + 1);
       const chunk = this.#chunks[this.#chunks.length - 1];
       if (!chunk) throw new Error('params arena is empty');
       slot = { chunk, offset: index * PARAMS_BYTES };

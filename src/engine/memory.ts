@@ -7,6 +7,7 @@
 import { OUT_SCHEME, REFERENCE_POLICY, type Policy, type PolicyOptions } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
 import type { Graph } from '../graph/types';
+import { PARAMS_BLOCK_BYTES } from './executor';
 import { lowScratch } from './low-linear';
 import { outScratch, transientPlaces } from './packed-cache';
 import { stride, tensorBytes, type StoredFormat, type ValueKey, type ValueSpec } from './program';
@@ -39,9 +40,12 @@ export interface PlannedBuffer {
 
 /** The buffer that is mapped for reading; shared, like every scratch. */
 export const STAGING = 'staging';
+/** Its least size: gradients are read through it in pieces, and each piece costs a map. */
+const STAGING_BYTES = 1 << 16;
 
 export interface MemoryPlan {
   readonly buffers: readonly PlannedBuffer[];
+  /** Of the buffers and the first block of the executor's uniform arena. */
   readonly totalBytes: number;
   /** Values that have no buffer of their own -> the key of the one they take. */
   readonly places: ReadonlyMap<ValueKey, string>;
@@ -108,7 +112,7 @@ export function planMemory(graph: Graph, shape: BatchShape, use: SessionUse = {}
   }
   for (const { key, bytes } of parameterBuffers(graph, bf16)) add('shared', 'parameter', key.startsWith('bf16:') ? 'BF16' : 'FP32', key, bytes);
   for (const { key, bytes } of sharedScratch(graph, shape, use, widest)) add('shared', 'scratch', null, key, bytes);
-  return { buffers, totalBytes: buffers.reduce((sum, { bytes }) => sum + bytes, 0), places };
+  return { buffers, totalBytes: buffers.reduce((sum, { bytes }) => sum + bytes, PARAMS_BLOCK_BYTES), places };
 }
 
 interface Sized {
@@ -167,6 +171,6 @@ function sharedScratch(graph: Graph, shape: BatchShape, use: SessionUse, values:
     ...outScratch(values, shape),
     { key: 'sums', bytes: sumBytes },
     ...(shifts > 0 ? [{ key: 'gram', bytes: ((4 * shifts * (shifts + 1)) / 2) * sums.localErrorFirst }] : []),
-    { key: STAGING, bytes: sumBytes + 16 * n + 16 },
+    { key: STAGING, bytes: Math.max(STAGING_BYTES, sumBytes + 16 * n + 16) },
   ]);
 }

@@ -9,7 +9,7 @@ export class Readback {
   #staging: GPUBuffer;
   #sumBytes: number;
 
-  /** staging: for the sums, the loss rows and 16 bytes; its owner frees it. */
+  /** staging: for the sums, the loss rows and 16 bytes at least; its owner frees it. */
   constructor(gpu: Gpu, staging: GPUBuffer, sumBytes: number) {
     this.#gpu = gpu;
     this.#staging = staging;
@@ -24,15 +24,33 @@ export class Readback {
     const tail = this.#sumBytes + statBytes;
     if (alpha) encoder.copyBufferToBuffer(alpha, 0, this.#staging, tail, 16);
     device.queue.submit([encoder.finish()]);
-    await this.#staging.mapAsync(GPUMapMode.READ).catch((cause: unknown) => {
-      throw this.#gpu.lostError('reading a result', cause);
-    });
-    const bytes = this.#staging.getMappedRange().slice(0);
-    this.#staging.unmap();
+    const bytes = await this.#mapped(tail + 16, 'reading a result');
     return {
       sums: new Float32Array(bytes, 0, this.#sumBytes / 4),
       stats: new Float32Array(bytes, this.#sumBytes, statBytes / 4),
       nonFiniteOperands: alpha ? (new Uint32Array(bytes, tail, 4)[1] ?? 0) : 0,
     };
+  }
+
+  /** The first `bytes` of a buffer, in pieces of the staging buffer: a large gradient needs no second one of its size. */
+  async readWhole(buffer: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
+    const out = new Uint8Array(bytes);
+    for (let at = 0; at < bytes; at += this.#staging.size) {
+      const piece = Math.min(this.#staging.size, bytes - at);
+      const encoder = this.#gpu.device.createCommandEncoder({ label: `read/${buffer.label}` });
+      encoder.copyBufferToBuffer(buffer, at, this.#staging, 0, piece);
+      this.#gpu.device.queue.submit([encoder.finish()]);
+      out.set(new Uint8Array(await this.#mapped(piece, `reading ${buffer.label}`)), at);
+    }
+    return out.buffer;
+  }
+
+  async #mapped(bytes: number, what: string): Promise<ArrayBuffer> {
+    await this.#staging.mapAsync(GPUMapMode.READ, 0, bytes).catch((cause: unknown) => {
+      throw this.#gpu.lostError(what, cause);
+    });
+    const copy = this.#staging.getMappedRange(0, bytes).slice(0);
+    this.#staging.unmap();
+    return copy;
   }
 }

@@ -79,6 +79,7 @@ export class Session {
       session = new Session(gpu, graph, shape, use, memory, targetMs);
       const buffers = session.#buffers;
       buffers.allocate();
+      session.#executor.reserve();
       loadParameters(gpu, graph, params, (key) => buffers.find('shared', key));
     } catch (thrown) {
       failure = thrown;
@@ -196,7 +197,7 @@ export class Session {
   async readGradient(): Promise<Map<string, Float32Array>> {
     const out = new Map<string, Float32Array>();
     for (const { name, shape } of this.graph.params) {
-      const bytes = await this.#gpu.read(this.#buffers.get(this.#reference, `dw:${name}`), paramBytes(shape));
+      const bytes = await this.#readback.readWhole(this.#buffers.get(this.#reference, `dw:${name}`), paramBytes(shape));
       out.set(name, unpadRows(new Float32Array(bytes), shape));
     }
     return out;
@@ -222,14 +223,17 @@ export class Session {
     return resident;
   }
 
+  get #readback(): Readback {
+    return new Readback(this.#gpu, this.#buffers.shared(STAGING), 4 * COMPARE_WORDS * this.#plan.total);
+  }
+
   get #lossStats(): string {
     return `stats:${this.graph.nodes.find((node) => node.op === 'cross_entropy')?.id ?? ''}`;
   }
 
   async #collect(params: readonly string[], lossSet: BufferSet, withLocalError: boolean): Promise<Omit<RunResult, 'executedSteps'>> {
     const rows = this.shape.sequences * this.shape.tokens;
-    const readback = new Readback(this.#gpu, this.#buffers.shared(STAGING), 4 * COMPARE_WORDS * this.#plan.total);
-    const { sums: partials, stats, nonFiniteOperands } = await readback.read(this.#buffers.shared('sums'), this.#buffers.get(lossSet, this.#lossStats), rows * 16, this.#buffers.find('shared', 'low:alpha'));
+    const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffers.shared('sums'), this.#buffers.get(lossSet, this.#lossStats), rows * 16, this.#buffers.find('shared', 'low:alpha'));
     const sums = new Map(params.map((name) => [name, addPartials(partials, this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
     let relative: number | null = null;
     if (withLocalError) {

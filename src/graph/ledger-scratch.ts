@@ -26,6 +26,8 @@ const COMPARE_ELEMENTS = 1024;
 const COMPARE_BYTES = 32;
 /** Parameters of dispatches, 256 slots of 256 bytes: equal ones share a slot, so layers do, and one block mostly is enough. */
 const DISPATCH_BYTES = 1 << 16;
+/** Least size of the buffer that results are mapped in. */
+const MAPPED_BYTES = 1 << 16;
 /** Rows of a packed operand are padded to this; a Hadamard transform pads the tokens to groups. */
 const PACKED_COLUMNS = 64;
 const TOKEN_GROUP = 16;
@@ -58,8 +60,8 @@ export function predictScratch(graph: Graph, shape: BatchShape, of: ScratchOf): 
     2 * local,
     of.hasPasses ? operandsBytes(graph, rows) : 0,
     outputsBytes(graph, rows, of),
-    // Once where they are written and once where they are mapped, with the loss of each token.
-    2 * sums + 16 * rows,
+    // Once where they are written and once where they are mapped, with the loss of each token; gradients are mapped there too.
+    sums + Math.max(MAPPED_BYTES, sums + 16 * rows),
     (4 * chunks * of.shifts * (of.shifts + 1)) / 2,
     DISPATCH_BYTES,
   ].reduce((a, b) => a + b, 0);

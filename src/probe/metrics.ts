@@ -52,7 +52,7 @@ export function assertFinite(run: RunResult, what: string): void {
           : sums.gg === 0
             ? 'a gradient that is zero everywhere'
             : null;
-  if (fault !== null) throw new BendscopeError('E-RUN-02', `${what}: expected a finite gradient, got ${fault}`, 'The angle of this run does not exist. Look at the node named, or leave the site in BF16.');
+  if (fault !== null) throw new BendscopeError('E-RUN-02', `${what}: expected a finite gradient, got ${fault}`, 'The angle of this run does not exist. Look at the tensor named, at the weights for NaN and Inf, or leave the site in BF16.');
 }
 
 export function measureRun(graph: Graph, run: RunResult, reference: RunResult, what: string): RunMeasure {
