@@ -38,15 +38,27 @@ afterAll(() => {
 
 const asSeen = (x: Float32Array, cols: number, role: OperandRole, options: PolicyOptions): Float32Array => outValues(quantize(x, x.length / cols, cols, operandFormat(OUT_SCHEME, role, options)));
 
+/**
+ * Weights whose groups of 32 and of 128 channels lie binades apart, on both axes. In gpt2-nano they do not, and with scales that are
+ * powers of two it would not show which axis, or how many elements, a block has.
+ */
+const binades = (channel: number): number => -9 * ((channel >> 5) % 2) - 9 * ((channel >> 7) % 2);
+const WIDE = new Map([...params].map(([name, values]): [string, Float32Array] => {
+  const cols = graph.params.find((param) => param.name === name)?.shape[1];
+  return [name, cols === undefined ? values : values.map((w, i) => w * 2 ** (binades(Math.floor(i / cols)) + binades(i % cols)))];
+}));
+
 /** One node of gpt2-nano under a policy, then what `work` makes of it. */
-async function onNode(policy: Policy, work: (harness: NodeHarness) => Promise<void>): Promise<void> {
-  const harness = new NodeHarness(gpu, graph, params, SHAPE, policy);
+async function onNode(policy: Policy, work: (harness: NodeHarness) => Promise<void>, weights = params): Promise<void> {
+  const harness = new NodeHarness(gpu, graph, weights, SHAPE, policy);
   try {
     await work(harness);
   } finally {
     harness.dispose();
   }
 }
+
+const found: { readonly id: string; readonly y: string; readonly dx: string }[] = [];
 
 describe.each(SWITCHES)('a low op group, %o', (options) => {
   it.each([['h.0.mlp.c_fc', 'an own place'], ['h.1.attn.c_proj', 'the place of a sum that others read'], ['h.0.res_1', 'two consumers'], ['lm_head', 'the loss']])('%s: its arriving gradient is the quantizer\'s, bit for bit (%s)', async (id) => {
@@ -77,12 +89,22 @@ describe.each(SWITCHES)('a low op group, %o', (options) => {
       const dx = await harness.read(harness.values.dx(linear, 0), inCols);
       const call: ReferenceCall = {
         attrs: linear, ...SHAPE, inputs: [Float64Array.from(seenX)], rounding: 'bf16', options, lowGroup: true,
-        params: Object.fromEntries(Object.entries(linear.params).map(([role, name]) => [role, Float64Array.from(params.get(name) ?? [])])),
+        params: Object.fromEntries(Object.entries(linear.params).map(([role, name]) => [role, Float64Array.from(WIDE.get(name) ?? [])])),
       };
       expectBf16(`${id} y`, Float64Array.from(y), REFERENCE_OPS.linear.fprop(call), cols);
       expectBf16(`${id} dx`, Float64Array.from(dx), REFERENCE_OPS.linear.bprop(call, Float64Array.from(seenDy)).dx[0] ?? new Float64Array(), inCols);
-    });
+      found.push({ y: y.join(), dx: dx.join(), id });
+    }, WIDE);
   });
+});
+
+it('each granularity of the weight\'s scales has its own numbers, forward and backward', () => {
+  for (const id of new Set(found.map((one) => one.id))) {
+    const ofNode = found.filter((one) => one.id === id);
+    expect(ofNode).toHaveLength(SWITCHES.length);
+    expect(new Set(ofNode.map(({ y }) => y)).size).toBe(SWITCHES.length);
+    expect(new Set(ofNode.map(({ dx }) => dx)).size).toBe(SWITCHES.length);
+  }
 });
 
 /** Degrees between two gradients. */
