@@ -1,6 +1,6 @@
 /**
  * Inputs that are wrong: each refused by its stable name with exit code 1, before a device is opened and without a trace
- * of an output (ux.md 6.8; issue 3, must-show 11).
+ * of an output (ux.md 6.8).
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * exp and the logistic function of shaders/lib/exp.wgsl against float64 in units of the last place: the built-ins may be
- * 15 ulp off, which is too coarse for must-show angles (engine.md 3.3). gelu_new and its slope follow from them.
+ * 15 ulp off, which is too coarse for the angles (engine.md 3.3). gelu_new and its slope follow from them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
