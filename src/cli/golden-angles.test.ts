@@ -132,6 +132,8 @@ describe.each(MODELS)('gpt2-%s', (name) => {
 
     if (goldenSites) it('shift, length, rotation and loss change of each batch', () => {
       expect(found.size).toBe(ids.length);
+      // Two right losses differ: the reference's own two arithmetics by up to 0.001 on nano, 0.005 on mini (res_1, fp8-out).
+      const lossLimit = Math.max(2e-3, ...Object.values(goldenSites).flat().map(([ideal, f32]) => Math.abs((f32?.loss_change ?? NaN) - (ideal?.loss_change ?? NaN))));
       for (const [id, site] of found) {
         site.perBatch.forEach((ours, k) => {
           const theirs = goldenSites[id]?.[k]?.[0];
@@ -140,7 +142,7 @@ describe.each(MODELS)('gpt2-%s', (name) => {
           if (isClear(id)) expect(Math.abs(ours.relativeShift / theirs.relative_shift - 1), id).toBeLessThan(0.1);
           expect(Math.abs(ours.lengthRatio - theirs.length_ratio), id).toBeLessThan(0.1 * theirs.relative_shift);
           expect(Math.abs(ours.rotationShare - theirs.rotation_share), id).toBeLessThan(0.05);
-          expect(Math.abs(ours.lossChange - theirs.loss_change), id).toBeLessThan(2e-3);
+          expect(Math.abs(ours.lossChange - theirs.loss_change), id).toBeLessThan(lossLimit);
         });
       }
     });
