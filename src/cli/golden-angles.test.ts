@@ -132,7 +132,7 @@ describe.each(MODELS)('gpt2-%s', (name) => {
 
     if (goldenSites) it('shift, length, rotation and loss change of each batch', () => {
       expect(found.size).toBe(ids.length);
-      // Two right losses differ: the reference's own two arithmetics by up to 0.001 on nano, 0.005 on mini (res_1, fp8-out).
+      // Two right losses differ: the reference's own two arithmetics by up to 0.001 on nano, 0.005 on mini (lm_head:out).
       const lossLimit = Math.max(2e-3, ...Object.values(goldenSites).flat().map(([ideal, f32]) => Math.abs((f32?.loss_change ?? NaN) - (ideal?.loss_change ?? NaN))));
       for (const [id, site] of found) {
         site.perBatch.forEach((ours, k) => {
