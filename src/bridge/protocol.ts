@@ -6,7 +6,7 @@ import type { PlainError } from '../base/errors';
 import type { Graph } from '../graph/types';
 import type { Ledger } from '../graph/ledger';
 import type { Policy, PolicyOptions, RecipeName, SiteId } from '../graph/policy';
-import type { JointResult, NoiseFloor, Provenance, SiteResult } from '../graph/probe-record';
+import type { JointResult, NoiseFloor, Provenance, SiteResult, SiteScores } from '../graph/probe-record';
 
 export interface CheckResult {
   readonly name: string;
@@ -88,6 +88,8 @@ export type ProbeEvent =
   | { readonly kind: 'phase'; readonly runId: string; readonly text: string }
   | { readonly kind: 'started'; readonly runId: string; readonly provenance: Provenance; readonly allocated: Ledger; readonly resumedSites: number }
   | { readonly kind: 'floor'; readonly runId: string; readonly floor: NoiseFloor; readonly referenceLoss: readonly number[] }
+  /** Of all sites asked for, before the first of them. */
+  | { readonly kind: 'scores'; readonly runId: string; readonly scores: Readonly<Record<SiteId, SiteScores>> }
   | { readonly kind: 'site'; readonly runId: string; readonly site: SiteId; readonly result: SiteResult; readonly done: number; readonly total: number }
   | { readonly kind: 'leave-one-out'; readonly runId: string; readonly site: SiteId; readonly result: SiteResult; readonly done: number; readonly total: number }
   | { readonly kind: 'measuring'; readonly runId: string; readonly site: SiteId }

@@ -48,7 +48,7 @@ export async function openFileRunStore(path: string): Promise<RunStore> {
   return runStoreOver(backend);
 }
 
-const KINDS: readonly unknown[] = ['site', 'leave-one-out', 'joint', 'reference'];
+const KINDS: readonly unknown[] = ['site', 'scores', 'leave-one-out', 'joint', 'reference'];
 
 function parseLine(line: string, path: string, number: number): RunRecord {
   let value: unknown;

@@ -71,6 +71,22 @@ export interface Failed {
 
 export type SiteResult = Measured | Failed;
 
+/** What other methods would say of a site from tensors of the reference run and the site's own output alone (method.md 7). Costs no run. */
+export interface SiteScores {
+  /**
+   * First order (ModelOpt): sum over batches and elements of clamp(g * (y_low - y), -1e10, 1e10)^2, g the gradient that
+   * arrives at y; of a `:out` site y is the rounded tensor. null for dgrad and wgrad, whose error it cannot see, and
+   * where a sum overflows FP32.
+   */
+  readonly firstOrder: number | null;
+  /**
+   * SNIP-like, mean over batches. fprop and `:out`: loss divergence |g| |dy| / (sqrt(n) L), n the elements of y. wgrad:
+   * weight divergence |d dw| / |g*|. dgrad: (|d dx| / |dx|) |g_below| / |g*|, g_below being the gradient of all parameters
+   * that the backward pass reaches through this dx. null where it does not exist (zero or overflow).
+   */
+  readonly snip: number | null;
+}
+
 /** RMS over batches and flipped nodes of tan(angle) of reference runs with one BF16 ulp flipped, as angles. */
 export interface NoiseFloor {
   readonly forwardDeg: number;
@@ -109,6 +125,8 @@ export interface ProbeRecord {
   /** By site: every site of the recipe low except this one (method.md 5); only sites asked for. */
   readonly leaveOneOut?: Readonly<Record<SiteId, SiteResult>>;
   readonly joint: Readonly<Record<string, JointResult>>;
+  /** By site; only sites asked for. */
+  readonly scores?: Readonly<Record<SiteId, SiteScores>>;
 }
 
 /** A whole plan at once. planHash names the policy; predicted uses clean angles and adds the floor once (method.md 5). */

@@ -4,7 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { hashOfPlan, jointOf, provenanceOf, totalsOf } from '.';
+import { changeResults } from './facts';
 import { createPage, createRunningPage, floor, jointOfAngle, LEDGER, measured, MODEL, provenance, RECORD, settled, SITES } from './page-fixture';
+import { storedResults } from './results';
 
 const STARTED = { kind: 'started', provenance: provenance('here'), allocated: LEDGER, resumedSites: 0 } as const;
 const FLOOR = { kind: 'floor', floor: floor(0.3), referenceLoss: [3.6] } as const;
@@ -62,6 +64,20 @@ describe('results', () => {
     run().say(site(SITES[1], 2.5));
     expect(provenanceOf(shown())).toEqual(provenance('here'));
     expect(shown().referenceLoss).toEqual([3.6]);
+  });
+});
+
+describe('scores of other methods', () => {
+  it('come with the stored example, give way to this device\'s one by one, and are in the file', async () => {
+    const { shown, actions, run, facts } = await createRunningPage();
+    expect(shown().scores).toEqual({});
+    expect(JSON.parse(actions.exportProbe()!)).not.toHaveProperty('scores');
+    const score = (firstOrder: number | null) => ({ firstOrder, snip: 0.5 });
+    changeResults(facts, shown().key, () => storedResults({ ...RECORD, scores: { [SITES[0]]: score(1), [SITES[1]]: score(2) } }));
+    run().say(STARTED);
+    run().say({ kind: 'scores', scores: { [SITES[0]]: score(null) } });
+    expect(shown().scores).toEqual({ [SITES[0]]: score(null), [SITES[1]]: score(2) });
+    expect(JSON.parse(actions.exportProbe()!)).toMatchObject({ scores: { [SITES[0]]: score(null), [SITES[1]]: score(2) } });
   });
 });
 

@@ -5,7 +5,7 @@
  * or be labelled as mixed (method.md 7; ux.md 6.6).
  */
 import type { Ledger } from '../graph/ledger';
-import type { JointResult, NoiseFloor, ProbeRecord, Provenance, SiteResult } from '../graph/probe-record';
+import type { JointResult, NoiseFloor, ProbeRecord, Provenance, SiteResult, SiteScores } from '../graph/probe-record';
 import type { SiteId } from '../graph/policy';
 
 /** What this device said of itself and of its reference, in the newest run. */
@@ -19,6 +19,8 @@ export interface Results {
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
   /** The sites measured on this device; the others are stored ones. */
   readonly measuredHere: ReadonlySet<SiteId>;
+  /** What other methods would say, by site: this device's in place of stored ones. */
+  readonly scores: Readonly<Record<SiteId, SiteScores>>;
   /** By site: everything low except it. Show them through `leaveOneOutShown`. */
   readonly leaveOneOut: Readonly<Record<SiteId, SiteResult>>;
   readonly leaveOneOutHere: ReadonlySet<SiteId>;
@@ -42,12 +44,12 @@ export interface Results {
 }
 
 export const NO_RESULTS: Results = {
-  sites: {}, measuredHere: new Set(), leaveOneOut: {}, leaveOneOutHere: new Set(), joint: {}, jointHere: new Set(), floor: null, referenceLoss: [],
+  sites: {}, measuredHere: new Set(), scores: {}, leaveOneOut: {}, leaveOneOutHere: new Set(), joint: {}, jointHere: new Set(), floor: null, referenceLoss: [],
   provenance: null, storedProvenance: null, here: null, allocated: null,
 };
 
-export function storedResults({ sites, leaveOneOut = {}, joint, floor, referenceLoss, provenance }: ProbeRecord): Results {
-  return { ...NO_RESULTS, sites, leaveOneOut, joint, floor, referenceLoss, provenance, storedProvenance: provenance };
+export function storedResults({ sites, scores = {}, leaveOneOut = {}, joint, floor, referenceLoss, provenance }: ProbeRecord): Results {
+  return { ...NO_RESULTS, sites, scores, leaveOneOut, joint, floor, referenceLoss, provenance, storedProvenance: provenance };
 }
 
 /** What results of another recipe on the same text already say: the reference is the same, so its floor and losses are. */
@@ -89,6 +91,11 @@ export function floorMeasured(results: Results, floor: NoiseFloor, referenceLoss
 /** One cell of this device takes the place of what was there; the others stay. */
 export function siteMeasured({ sites, measuredHere, here }: Results, site: SiteId, result: SiteResult): Partial<Results> {
   return { sites: { ...sites, [site]: result }, measuredHere: new Set([...measuredHere, site]), ...shown(here) };
+}
+
+/** Scores of this device take the place of those that were there. */
+export function scoresMeasured({ scores }: Results, measured: Results['scores']): Partial<Results> {
+  return { scores: { ...scores, ...measured } };
 }
 
 export function jointMeasured({ joint, jointHere }: Results, result: JointResult): Partial<Results> {

@@ -5,7 +5,7 @@
 import type { PlainError } from '../base/errors';
 import type { ProbeEvent } from '../bridge/protocol';
 import { changeResults, notify, notifyError, type FactsStore, type RunState } from './facts';
-import { floorMeasured, jointMeasured, leaveOneOutMeasured, runStarted, siteMeasured } from './results';
+import { floorMeasured, jointMeasured, leaveOneOutMeasured, runStarted, scoresMeasured, siteMeasured } from './results';
 import { plural } from './words';
 
 export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void {
@@ -24,6 +24,9 @@ export function createRunEvents(facts: FactsStore): (event: ProbeEvent) => void 
         break;
       case 'floor':
         changeResults(facts, run.key, (results) => floorMeasured(results, event.floor, event.referenceLoss));
+        break;
+      case 'scores':
+        changeResults(facts, run.key, (results) => scoresMeasured(results, event.scores));
         break;
       case 'measuring':
         update({ measuring: event.site, phase: `measuring ${event.site}` });

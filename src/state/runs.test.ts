@@ -12,6 +12,7 @@ const LATE: readonly Parameters<OpenRun['say']>[0][] = [
   { kind: 'started', provenance: provenance('late'), allocated: LEDGER, resumedSites: 3 },
   { kind: 'phase', text: 'late' },
   { kind: 'floor', floor: floor(9), referenceLoss: [9] },
+  { kind: 'scores', scores: { [SITES[0]]: { firstOrder: 1, snip: 2 } } },
   { kind: 'measuring', site: SITES[0] },
   { kind: 'site', site: SITES[0], result: measured(80), done: 1, total: 1 },
   { kind: 'leave-one-out', site: SITES[0], result: measured(70), done: 1, total: 1 },
@@ -24,7 +25,7 @@ const LATE: readonly Parameters<OpenRun['say']>[0][] = [
   { kind: 'finished' },
 ];
 /** Fails to compile when the protocol gets an event that is not tried here. */
-const KINDS: Record<ProbeEvent['kind'], true> = { started: true, phase: true, floor: true, site: true, 'leave-one-out': true, measuring: true, joint: true, paused: true, stopped: true, finished: true, warning: true, device: true, failed: true };
+const KINDS: Record<ProbeEvent['kind'], true> = { started: true, phase: true, floor: true, scores: true, site: true, 'leave-one-out': true, measuring: true, joint: true, paused: true, stopped: true, finished: true, warning: true, device: true, failed: true };
 
 describe('a run', () => {
   it('asks for the cells in coarse order, of the model that the page shows', async () => {

@@ -43,11 +43,12 @@ export function createTransferActions({ document, facts, view, base, shown, refu
       const state = shown();
       const provenance = provenanceOf(state);
       if (provenance === null) return null;
-      const { recipe, options, referenceLoss, floor, sites } = state;
+      const { recipe, options, referenceLoss, floor, sites, scores } = state;
       const leaveOneOut = leaveOneOutOf(state);
       const record: ProbeRecord = {
         schema: PROBE_SCHEMA, recipe, options, provenance, referenceLoss, floor, sites,
         ...(Object.keys(leaveOneOut).length > 0 ? { leaveOneOut } : {}), joint: jointsOf(state),
+        ...(Object.keys(scores).length > 0 ? { scores } : {}),
       };
       return `${JSON.stringify(record, null, 1)}\n`;
     },

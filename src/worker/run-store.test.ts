@@ -43,24 +43,26 @@ const stores: [string, () => Promise<RunStore>][] = [
 describe.each(stores)('run store: %s', (_name, open) => {
   it('gives back exactly what was put, per run, the latest of each site', async () => {
     const store = await open();
-    expect(await store.load('a')).toEqual({ reference: null, sites: {}, leaveOneOut: {}, joint: {} });
+    expect(await store.load('a')).toEqual({ reference: null, sites: {}, scores: {}, leaveOneOut: {}, joint: {} });
     await store.putReference('a', REFERENCE);
     await store.putSite('a', 'h.0.mlp.c_fc:fprop', FAILED);
     await store.putSite('a', 'h.0.mlp.c_fc:fprop', measured(6.8));
     await store.putSite('a', 'h.1.mlp.c_fc:wgrad', FAILED);
     await store.putSite('b', 'h.1.mlp.c_fc:wgrad', measured(1 / 3));
+    await store.putScores('a', 'h.0.mlp.c_fc:fprop', { firstOrder: 0.1, snip: null });
     await store.putLeaveOneOut('a', 'h.0.mlp.c_fc:fprop', measured(20));
     await store.putJoint('a', JOINT);
     expect(await store.load('a')).toEqual({
       reference: REFERENCE,
       sites: { 'h.0.mlp.c_fc:fprop': measured(6.8), 'h.1.mlp.c_fc:wgrad': FAILED },
+      scores: { 'h.0.mlp.c_fc:fprop': { firstOrder: 0.1, snip: null } },
       leaveOneOut: { 'h.0.mlp.c_fc:fprop': measured(20) },
       joint: { 'sha256:aa': JOINT },
     });
     expect((await store.load('b')).sites).toEqual({ 'h.1.mlp.c_fc:wgrad': measured(1 / 3) });
     expect((await store.list()).map(({ key }) => key).sort()).toEqual(['a', 'b']);
     await store.delete('a');
-    expect(await store.load('a')).toEqual({ reference: null, sites: {}, leaveOneOut: {}, joint: {} });
+    expect(await store.load('a')).toEqual({ reference: null, sites: {}, scores: {}, leaveOneOut: {}, joint: {} });
     expect(await store.list()).toEqual([{ key: 'b', records: 1 }]);
   });
 

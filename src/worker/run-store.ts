@@ -9,7 +9,7 @@ import type { DBSchema, IDBPDatabase } from 'idb';
 import { hashOf } from '../base/canonical-json';
 import { BendscopeError, toPlainError } from '../base/errors';
 import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
-import type { JointResult, NoiseFloor, SiteResult } from '../graph/probe-record';
+import type { JointResult, NoiseFloor, SiteResult, SiteScores } from '../graph/probe-record';
 import { recipeOptions } from '../graph/recipes';
 
 /** Everything a measured number depends on; a change of any gives another run. */
@@ -30,6 +30,7 @@ export interface StoredReference {
 export interface StoredRun {
   readonly reference: StoredReference | null;
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
+  readonly scores: Readonly<Record<SiteId, SiteScores>>;
   /** By the site that stayed high. */
   readonly leaveOneOut: Readonly<Record<SiteId, SiteResult>>;
   /** Keyed by plan hash. */
@@ -43,6 +44,7 @@ export interface RunStore {
   load(key: string): Promise<StoredRun>;
   /** Resolves when the record is stored; a later record for the same site replaces it. */
   putSite(key: string, site: SiteId, result: SiteResult): Promise<void>;
+  putScores(key: string, site: SiteId, scores: SiteScores): Promise<void>;
   putLeaveOneOut(key: string, site: SiteId, result: SiteResult): Promise<void>;
   putReference(key: string, reference: StoredReference): Promise<void>;
   putJoint(key: string, joint: JointResult): Promise<void>;
@@ -67,6 +69,7 @@ export function answers(result: SiteResult | undefined, extra: { readonly persis
 /** One stored fact. `id`: the site, the plan hash, or empty for the reference. */
 export type RunRecord =
   | { readonly key: string; readonly kind: 'site'; readonly id: SiteId; readonly value: SiteResult }
+  | { readonly key: string; readonly kind: 'scores'; readonly id: SiteId; readonly value: SiteScores }
   | { readonly key: string; readonly kind: 'leave-one-out'; readonly id: SiteId; readonly value: SiteResult }
   | { readonly key: string; readonly kind: 'joint'; readonly id: string; readonly value: JointResult }
   | { readonly key: string; readonly kind: 'reference'; readonly id: ''; readonly value: StoredReference };
@@ -75,15 +78,17 @@ export type RunRecord =
 export function collectRun(records: Iterable<RunRecord>): StoredRun {
   let reference: StoredReference | null = null;
   const sites: Record<SiteId, SiteResult> = {};
+  const scores: Record<SiteId, SiteScores> = {};
   const leaveOneOut: Record<SiteId, SiteResult> = {};
   const joint: Record<string, JointResult> = {};
   for (const record of records) {
     if (record.kind === 'site') sites[record.id] = record.value;
+    else if (record.kind === 'scores') scores[record.id] = record.value;
     else if (record.kind === 'leave-one-out') leaveOneOut[record.id] = record.value;
     else if (record.kind === 'joint') joint[record.id] = record.value;
     else reference = record.value;
   }
-  return { reference, sites, leaveOneOut, joint };
+  return { reference, sites, scores, leaveOneOut, joint };
 }
 
 /** A store as four operations on records; the rest of RunStore follows from them. */
@@ -103,6 +108,7 @@ export function runStoreOver(backend: RecordBackend): RunStore {
     },
     load: async (key) => collectRun(await backend.records(key)),
     putSite: (key, site, result) => backend.put({ key, kind: 'site', id: site, value: result }),
+    putScores: (key, site, scores) => backend.put({ key, kind: 'scores', id: site, value: scores }),
     putLeaveOneOut: (key, site, result) => backend.put({ key, kind: 'leave-one-out', id: site, value: result }),
     putReference: (key, reference) => backend.put({ key, kind: 'reference', id: '', value: reference }),
     putJoint: (key, joint) => backend.put({ key, kind: 'joint', id: joint.planHash, value: joint }),
