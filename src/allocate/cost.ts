@@ -54,6 +54,11 @@ export function costedSites(graph: Graph, recipe: RecipeName): readonly CostedSi
 export interface Evidence {
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
   readonly floor: NoiseFloor | null;
+  /**
+   * Isolated results of further low formats on the same data: a format named here has its own record, empty where nothing
+   * was measured; `sites` are those of any format that is not named.
+   */
+  readonly other?: Readonly<Partial<Record<RecipeName, Readonly<Record<SiteId, SiteResult>>>>>;
 }
 
 export type Formats = Readonly<Record<SiteId, SiteFormat>>;
@@ -91,9 +96,15 @@ export function formatOf(formats: Formats, id: SiteId): SiteFormat {
   return formats[id] ?? 'bf16';
 }
 
-/** tan^2 of the clean angle, or null for a site that failed, has no finite angle, or was not measured. */
-export function cleanTan2(evidence: Evidence, id: SiteId): number | null {
-  const result = evidence.sites[id];
+/** What was found of a site in a format; without one in the format that `sites` are of. High precision has no results. */
+export function resultIn(evidence: Evidence, id: SiteId, format?: SiteFormat): SiteResult | undefined {
+  if (format === 'bf16') return undefined;
+  return ((format && evidence.other?.[format]) ?? evidence.sites)[id];
+}
+
+/** tan^2 of the clean angle in a format, or null for a site that failed in it, has no finite angle, or was not measured. */
+export function cleanTan2(evidence: Evidence, id: SiteId, format?: SiteFormat): number | null {
+  const result = resultIn(evidence, id, format);
   return result?.status === 'measured' && Number.isFinite(result.cleanAngleDeg) ? tanSquared(result.cleanAngleDeg) : null;
 }
 
@@ -103,9 +114,9 @@ export function floorTan2(evidence: Evidence, pass: SitePart): number {
 }
 
 export interface Prediction {
-  /** atan(sqrt(floor^2 + sum of clean tan^2 over the low sites)); null when some low site has no measurement. */
+  /** atan(sqrt(floor^2 + sum of clean tan^2 over the low sites, each in its own format)); null when some has no measurement. */
   readonly predictedDeg: number | null;
-  /** Low sites without a measurement: the plan is then "not predicted". */
+  /** Low sites without a measurement in their format: the plan is then "not predicted". */
   readonly unpredicted: readonly SiteId[];
 }
 
@@ -115,8 +126,9 @@ export function predict(sites: readonly CostedSite[], formats: Formats, evidence
   let floor = 0;
   const unpredicted: SiteId[] = [];
   for (const site of sites) {
-    if (formatOf(formats, site.id) === 'bf16') continue;
-    const tan2 = cleanTan2(evidence, site.id);
+    const format = formatOf(formats, site.id);
+    if (format === 'bf16') continue;
+    const tan2 = cleanTan2(evidence, site.id, format);
     if (tan2 === null) unpredicted.push(site.id);
     else sum += tan2;
     floor = Math.max(floor, floorTan2(evidence, site.pass));
@@ -163,8 +175,9 @@ export function marginal(sites: readonly CostedSite[], formats: Formats, evidenc
   let inside = 0;
   let all = 0;
   for (const { id } of sites) {
-    if (formatOf(formats, id) === 'bf16') continue;
-    const tan2 = cleanTan2(evidence, id) ?? 0;
+    const format = formatOf(formats, id);
+    if (format === 'bf16') continue;
+    const tan2 = cleanTan2(evidence, id, format) ?? 0;
     all += tan2;
     if (part.has(id)) inside += tan2;
   }

@@ -9,7 +9,7 @@ import type { FormatOffer, SiteChoice } from './choices';
 import { cleanTan2, floorTan2, type CostedSite, type Evidence } from './cost';
 import type { CostTable } from './costs';
 
-/** A low format with what a probe of it found. */
+/** A low format with what a probe of it found: in `evidence.other` where that names it, else in `evidence.sites`. */
 export interface MeasuredFormat {
   readonly format: RecipeName;
   readonly evidence: Evidence;
@@ -24,7 +24,7 @@ export function offeredChoices(sites: readonly CostedSite[], low: readonly Measu
     id,
     offers: [
       { format: 'bf16', cost: costs.of(id, 'bf16'), tan2: 0, floorTan2: 0 },
-      ...low.map(({ format, evidence }): FormatOffer => ({ format, cost: costs.of(id, format), tan2: cleanTan2(evidence, id), floorTan2: floorTan2(evidence, pass) })),
+      ...low.map(({ format, evidence }): FormatOffer => ({ format, cost: costs.of(id, format), tan2: cleanTan2(evidence, id, format), floorTan2: floorTan2(evidence, pass) })),
     ],
     lock: locks[id] ?? null,
   }));

@@ -8,10 +8,15 @@ import { assert } from '../base/errors';
 import { OUT_SCHEME, type PassScheme, type Policy, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
 import { RECIPES, type Recipe } from '../graph/recipes';
 import { PASSES } from '../graph/types';
+import { poseQuestion, type Question } from './choices';
 import { cleanTan2, floorTan2, formatOf } from './cost';
 import type { CostedSite, Evidence, Formats } from './cost';
+import type { CostTable } from './costs';
+import { solveChoices, type ChoiceFrontier } from './frontier';
 import { solveFrontier } from './knapsack';
 import type { Frontier, KnapsackItem } from './knapsack';
+import { offeredChoices, type MeasuredFormat } from './offers';
+import { solveWithin, type Limit, type Solution } from './within';
 
 export interface Plan {
   readonly name: string;
@@ -112,11 +117,61 @@ export function policyHash(policy: Policy, context: Pick<PlanContext, 'modelSha2
   return hashOf({ model: context.modelSha256, recipe: context.recipe, policy: canonicalPolicy(policy) });
 }
 
+/** What the solver is asked about a model, whatever plan is in hand: sites, the low formats they may take, costs, groups. */
+export interface PlanQuestion {
+  readonly sites: readonly CostedSite[];
+  /** Highest precision first: the order of preference among formats equal in cost and angle. */
+  readonly low: readonly MeasuredFormat[];
+  /** Must cover `low` and the formats of locked sites. */
+  readonly costs: CostTable;
+  /** Sites that must share a format. */
+  readonly groups: readonly (readonly SiteId[])[];
+}
+
 /**
- * The solver's question for a plan: cost is the recipe's, locked sites stay as they are. With `part` (a row, a layer) only the
- * sites inside are asked about and no floor is added: the frontier is that of the marginal bar's own angle and cost.
+ * Every efficient plan under the plan's locks. With `part` (a row, a layer) only the sites inside are asked about and no
+ * floor is added: the frontier is that of the marginal bar's own angle and cost.
+ * Throws E-PLAN-08 where locks contradict the groups.
  */
-export function planFrontier(sites: readonly CostedSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier {
+export function planFrontier(asked: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): ChoiceFrontier;
+export function planFrontier(sites: readonly CostedSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier;
+export function planFrontier(asked: PlanQuestion | readonly CostedSite[], plan: Plan, third?: ReadonlySet<SiteId> | Evidence, fourth?: ReadonlySet<SiteId>): ChoiceFrontier | Frontier {
+  if ('low' in asked) return solveChoices(questionFor(asked, plan, third as ReadonlySet<SiteId> | undefined));
+  return twoFormatFrontier(asked, plan, third as Evidence, fourth);
+}
+
+/** The optimal plan within a limit on cost or angle, proven; locks and `part` as planFrontier. */
+export function planWithin(asked: PlanQuestion, plan: Plan, limit: Limit, part?: ReadonlySet<SiteId>): Solution {
+  return solveWithin(questionFor(asked, plan, part), limit);
+}
+
+function questionFor({ sites, low, costs, groups }: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): Question {
+  const inside = part === undefined ? sites : sites.filter(({ id }) => part.has(id));
+  const locks = Object.fromEntries(inside.flatMap(({ id }): [SiteId, SiteFormat][] => (plan.locked[id] ? [[id, formatOf(plan.formats, id)]] : [])));
+  return poseQuestion(offeredChoices(inside, low, costs, locks), groups);
+}
+
+/** The plan with other formats; locked sites and sites outside `part` stay, and so do sites that `formats` does not name. */
+export function withFormats(plan: Plan, formats: Formats, part?: ReadonlySet<SiteId>): Plan {
+  const free = Object.entries(formats).filter(([id]) => plan.locked[id] !== true && (part === undefined || part.has(id)));
+  return { ...plan, formats: { ...plan.formats, ...Object.fromEntries(free) } };
+}
+
+/** The plan with a frontier's point taken over; locked sites and sites outside `part` stay. */
+export function planAt(plan: Plan, frontier: ChoiceFrontier, index: number, part?: ReadonlySet<SiteId>): Plan;
+export function planAt(plan: Plan, sites: readonly CostedSite[], frontier: Frontier, index: number, low: RecipeName, part?: ReadonlySet<SiteId>): Plan;
+export function planAt(plan: Plan, second: ChoiceFrontier | readonly CostedSite[], third: Frontier | number, fourth?: number | ReadonlySet<SiteId>, low?: RecipeName, part?: ReadonlySet<SiteId>): Plan {
+  if ('formatsAt' in second) return withFormats(plan, second.formatsAt(third as number), fourth as ReadonlySet<SiteId> | undefined);
+  const high = new Set((third as Frontier).highAt(fourth as number));
+  const formats: Record<SiteId, SiteFormat> = {};
+  for (const { id } of second) {
+    const asked = (part === undefined || part.has(id)) && plan.locked[id] !== true;
+    formats[id] = asked ? (high.has(id) ? 'bf16' : low!) : formatOf(plan.formats, id);
+  }
+  return { ...plan, formats };
+}
+
+function twoFormatFrontier(sites: readonly CostedSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier {
   const items = sites.filter(({ id }) => part === undefined || part.has(id)).map((site): KnapsackItem => {
     const locked = plan.locked[site.id] === true;
     return {
@@ -128,15 +183,4 @@ export function planFrontier(sites: readonly CostedSite[], plan: Plan, evidence:
     };
   });
   return solveFrontier(items);
-}
-
-/** The plan with a frontier's point taken over; sites outside `part` and locked sites keep their format. */
-export function planAt(plan: Plan, sites: readonly CostedSite[], frontier: Frontier, index: number, low: RecipeName, part?: ReadonlySet<SiteId>): Plan {
-  const high = new Set(frontier.highAt(index));
-  const formats: Record<SiteId, SiteFormat> = {};
-  for (const { id } of sites) {
-    const asked = (part === undefined || part.has(id)) && plan.locked[id] !== true;
-    formats[id] = asked ? (high.has(id) ? 'bf16' : low) : formatOf(plan.formats, id);
-  }
-  return { ...plan, formats };
 }
