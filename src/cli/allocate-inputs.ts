@@ -1,66 +1,76 @@
-/** What `allocate` was asked for, read and checked before anything is solved. */
+/** What planning commands were asked for, read and checked before anything is solved: probes, what is spent, locks. */
 import { COST_KINDS, type CostKind, type CostRequest, type TimeRatios } from '../allocate/costs';
 import { parseGemmTimes } from '../allocate/gemm-times';
-import type { Limit } from '../allocate/within';
 import { BendscopeError } from '../base/errors';
 import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
-import type { Provenance } from '../graph/probe-record';
 import { RECIPES } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import { chooseSites } from './choose-sites';
-import type { Flags } from './command-line';
+import type { Flag, Flags } from './command-line';
 import { checkOutput, readText } from './local-files';
 import { openFolder, type OpenedFolder } from './open-folder';
 import { json } from './policy-file';
 import { joinProbes, readProbeFile, type Probes } from './probe-file';
 
-/** In the figure people read: a share of everything in BF16, mean bits, or degrees. */
-export type Asked = { readonly budget: number } | { readonly targetDeg: Extract<Limit, { angleDeg: number }>['angleDeg'] };
-
-export interface AllocateInputs {
-  readonly out: string;
-  readonly model: OpenedFolder;
-  readonly probes: Probes;
-  readonly asked: Asked;
-  readonly cost: CostRequest;
-  /** The format that a locked site keeps. */
-  readonly locks: Readonly<Record<SiteId, SiteFormat>>;
-}
+export const PROBE_FLAG: Flag = { name: 'probe', value: 'R.json', required: true, repeatable: true, help: 'what probe or the page wrote; several of different pass recipes: several formats a site' };
+export const COST_FLAGS: readonly Flag[] = [
+  { name: 'cost', value: 'gemm|cache|bits|time', help: 'what is spent, as below; default gemm, of op groups cache' },
+  { name: 'ratios', value: 'JSON', help: 'of --cost time: time in a format over that in BF16, as {"fp8": 0.55}; default 0.5 for FP8, 0.25 for FP4' },
+  { name: 'times', value: 'T.csv', help: 'of --cost time: measured times, with the columns m,k,n,pass,format,time_us' },
+];
+export const LOCK_FLAG: Flag = { name: 'lock', value: 'L.json', help: '{"h.0.*:fprop": "bf16", "*.mlp.c_fc:wgrad": "nvfp4"}: sites, as in probe --sites, that keep a format' };
+export const COST_DETAILS: readonly string[] = [
+  'gemm: FLOPs of BF16 passes over those of all, 0 to 1 (a low pass is free, whichever format it has). cache: the same of',
+  'the bytes that backward keeps, for op groups. bits: mean stored bits an element, up to 16. time: GEMM time over that of',
+  'everything in BF16; --times has a row for every product at the shape that was probed.',
+];
 
 /** The largest budget of a kind: ratios of time can exceed 1, bits reach 16. */
-const LARGEST: Readonly<Record<CostKind, number>> = { gemm: 1, cache: 1, bits: 16, time: 4 };
+export const LARGEST_BUDGET: Readonly<Record<CostKind, number>> = { gemm: 1, cache: 1, bits: 16, time: 4 };
 
-/** Throws the named error of whatever is wrong: flags, files, what probes have in common, locks, ratios, the place of the output. */
-export async function readAllocate(flags: Flags): Promise<AllocateInputs> {
-  const [paths, out] = [flags.all('probe'), flags.text('out')];
-  const [times, lock] = [flags.optional('times'), flags.optional('lock')];
-  const given = flags.optional('cost') === undefined ? null : flags.oneOf('cost', COST_KINDS);
-  for (const name of ['ratios', 'times']) if (flags.given(name) && given !== 'time') throw flags.wrong(name, '--cost time beside it', given === null ? 'none' : `--cost ${given}`);
-  if (flags.given('ratios') && flags.given('times')) throw flags.wrong('times', 'ratios or measured times', 'both');
-  if (flags.given('budget') === flags.given('target-deg')) throw flags.wrong('budget', 'either --budget or --target-deg', flags.given('budget') ? 'both' : 'none');
-  const targetDeg = flags.number('target-deg', 90);
-  const ratios = flags.optional('ratios');
-  const edited = ratios === undefined ? undefined : readRatios(ratios);
-
-  const model = await openFolder(flags.text('model'));
-  await checkOutput(out, [...model.files, ...paths, ...[times, lock].flatMap((path) => path ?? [])]);
-  const [first, ...rest] = await Promise.all(paths.map((path) => readProbeFile(path, model)));
-  if (!first) throw flags.wrong('probe', 'at least one', 'none');
-  const probes = joinProbes([first, ...rest]);
-  const kind = given ?? (RECIPES[first.recipe].kind === 'out' ? 'cache' : 'gemm');
-  const budget = flags.number('budget', LARGEST[kind]);
-  return {
-    out, model, probes,
-    asked: budget === null ? { targetDeg: targetDeg ?? NaN } : { budget },
-    cost: await costRequest(kind, edited, times, probes.provenance),
-    locks: lock === undefined ? {} : readLocks(await readText(lock), lock, model.graph, probes.low.map(({ format }) => format)),
-  };
+/** --cost, --ratios and --times as given. */
+export interface CostWords {
+  readonly kind: CostKind | null;
+  readonly ratios: TimeRatios | null;
+  readonly times: string | null;
 }
 
-async function costRequest(kind: CostKind, ratios: TimeRatios | undefined, timesPath: string | undefined, shape: Provenance): Promise<CostRequest> {
+/** Throws E-CLI-01 for flags that do not go together, E-PLAN-09 for ratios that are none. */
+export function readCostWords(flags: Flags): CostWords {
+  const kind = flags.given('cost') ? flags.oneOf('cost', COST_KINDS) : null;
+  for (const name of ['ratios', 'times']) if (flags.given(name) && kind !== 'time') throw flags.wrong(name, '--cost time beside it', kind === null ? 'none' : `--cost ${kind}`);
+  const [ratios, times] = [flags.optional('ratios'), flags.optional('times')];
+  if (ratios !== undefined && times !== undefined) throw flags.wrong('times', 'ratios or measured times', 'both');
+  return { kind, ratios: ratios === undefined ? null : readRatios(ratios), times: times ?? null };
+}
+
+export interface OpenedProbes {
+  readonly model: OpenedFolder;
+  readonly probes: Probes;
+  /** Of the probe that was named first. */
+  readonly recipe: RecipeName;
+}
+
+/** --model and --probe. Throws the named error of whatever is wrong with them; E-STO-03, -04 for an output that cannot be, or is an input (`others` beside these). */
+export async function openProbes(flags: Flags, outputs: readonly string[], others: readonly string[]): Promise<OpenedProbes> {
+  const paths = flags.all('probe');
+  const model = await openFolder(flags.text('model'));
+  for (const [i, out] of outputs.entries()) await checkOutput(out, [...model.files, ...paths, ...others, ...outputs.slice(0, i)]);
+  const [first, ...rest] = await Promise.all(paths.map((path) => readProbeFile(path, model)));
+  if (!first) throw flags.wrong('probe', 'at least one', 'none');
+  return { model, probes: joinProbes([first, ...rest]), recipe: first.recipe };
+}
+
+export async function costRequest({ kind: given, ratios, times }: CostWords, recipe: RecipeName, { provenance }: Probes): Promise<CostRequest> {
+  const kind = given ?? (RECIPES[recipe].kind === 'out' ? 'cache' : 'gemm');
   if (kind !== 'time') return { kind };
-  if (timesPath !== undefined) return { kind, times: parseGemmTimes(await readText(timesPath), timesPath), shape: { sequences: shape.sequences, tokens: shape.tokens } };
-  return ratios === undefined ? { kind } : { kind, ratios };
+  if (times !== null) return { kind, times: parseGemmTimes(await readText(times), times), shape: { sequences: provenance.sequences, tokens: provenance.tokens } };
+  return ratios === null ? { kind } : { kind, ratios };
+}
+
+/** The formats that locked sites keep; none without --lock. */
+export async function readLockFile(path: string | undefined, graph: Graph, { low }: Probes): Promise<Readonly<Record<SiteId, SiteFormat>>> {
+  return path === undefined ? {} : readLocks(await readText(path), path, graph, low.map(({ format }) => format));
 }
 
 /** {"nvfp4": 0.3, ...}: time of a product in a format over that in BF16. Throws E-PLAN-09; costTable checks the range. */
