@@ -5,9 +5,14 @@
 import { toPlainError } from '../base/errors';
 import { createContext, type ActionContext, type Stores } from './context';
 import { dismiss, notify, notifyError } from './facts';
+import { createCostActions } from './cost-actions';
+import { createExportActions } from './export-actions';
+import { createHowMuchActions } from './how-much-actions';
 import { createOpenActions } from './open-actions';
 import { createPlanActions } from './plan-actions';
+import { createRecipeActions } from './recipe-actions';
 import { createRunActions } from './run-actions';
+import { createSavedActions } from './saved-actions';
 import { createTransferActions } from './transfer-actions';
 import { createWorkerModel } from './worker-model';
 
@@ -21,7 +26,12 @@ export function createActions(stores: Stores, worker: ActionContext['worker'], b
   return {
     ...createOpenActions(context, model),
     ...createRunActions(context, model),
+    ...createRecipeActions(context),
     ...createPlanActions(context),
+    ...createSavedActions(context),
+    ...createCostActions(context),
+    ...createHowMuchActions(context),
+    ...createExportActions(context),
     ...createTransferActions(context),
 
     dismiss(id: number): void {

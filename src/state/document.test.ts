@@ -3,7 +3,7 @@
  * plan of each model is there again after a reload, unless what storage holds cannot be trusted.
  */
 import { describe, expect, it } from 'vitest';
-import { createDocumentStore, frontierOf, HISTORY_STEPS, keepDocument, KEPT_MODELS, redoLabel, restoreDocument, totalsOf, undoLabel } from '.';
+import { createDocumentStore, frontierOf, HISTORY_STEPS, keepDocument, KEPT_MODELS, OWN_COST, redoLabel, restoreDocument, totalsOf, undoLabel } from '.';
 import { ALL_SITES, createPage, FILES, GRAPH, memoryStorage, MODEL, OTHER, SITES } from './page-fixture';
 
 const steps = ({ document }: Pick<ReturnType<typeof createPage>, 'document'>): number => document.temporal.getState().pastStates.length;
@@ -71,7 +71,7 @@ describe('locked cells', () => {
     expect(facts.getState().notices).toMatchObject([{ kind: 'info', message: '1 locked cell unchanged' }]);
     actions.applyBaseline('all-high');
     expect(ALL_SITES.filter((id) => formats()[id] !== 'bf16')).toEqual([SITES[0]]);
-    for (let i = 0; i < frontierOf(shown(), document.getState().plan!)!.points.length; i++) expect(actions.planAtPoint(i)?.formats[SITES[0]]).toBe('nvfp4');
+    for (let i = 0; i < frontierOf(shown(), document.getState().plan!, OWN_COST)!.points.length; i++) expect(actions.planAtPoint(i)?.formats[SITES[0]]).toBe('nvfp4');
     actions.setLocked([SITES[0]], false);
     actions.setFormats([SITES[0]], 'bf16');
     expect(formats()[SITES[0]]).toBe('bf16');
@@ -79,14 +79,14 @@ describe('locked cells', () => {
 
   it('are all of a plan that the frontier depends on', () => {
     const { actions, document, shown } = createPage();
-    const frontier = () => frontierOf(shown(), document.getState().plan!);
+    const frontier = () => frontierOf(shown(), document.getState().plan!, OWN_COST);
     const before = frontier();
     actions.setFormats([SITES[1]], 'bf16');
     expect(frontier()).toBe(before);
     actions.setLocked([SITES[1]], true);
     const locked = frontier()!;
     expect(locked).not.toBe(before);
-    locked.points.forEach((_, i) => expect(locked.highAt(i)).toContain(SITES[1]));
+    locked.points.forEach((_, i) => expect(locked.formatsAt(i)[SITES[1]]).toBe('bf16'));
   });
 });
 

@@ -6,23 +6,29 @@
 import { temporal } from 'zundo';
 import { createStore } from 'zustand/vanilla';
 import type { Plan } from '../allocate/plan';
-import type { PolicyOptions, RecipeName } from '../graph/policy';
-import { recipeOptions } from '../graph/recipes';
+import type { PassScheme, PolicyOptions, RecipeName } from '../graph/policy';
+import { schemeOptions } from '../graph/recipes';
+import { nextNumber, withBranch, type SavedPlan } from './saved-plans';
 
 /** What a recipe that was left keeps for the way back. */
 export interface LeftRecipe {
   readonly plan: Plan;
   readonly options: PolicyOptions;
+  readonly second: PassScheme | null;
 }
 
 export interface DocumentState {
   readonly recipe: RecipeName;
-  /** Switches of the recipe, those at their default left out (graph/recipes recipeOptions). */
+  /** Switches of the recipe and of the second format, those at their default left out (`documentOptions`). */
   readonly options: PolicyOptions;
+  /** A second low format that solver and brushes may use, never the recipe itself; of passes only. */
+  readonly second: PassScheme | null;
   /** The recipe's plan; null until a model is open. */
   readonly plan: Plan | null;
   /** Plans and switches of the other recipes that were looked at. */
   readonly left: Readonly<Partial<Record<RecipeName, LeftRecipe>>>;
+  /** Plans put aside, in the order in which they were. */
+  readonly saved: readonly SavedPlan[];
   /** Of which model the plans are: sha256. */
   readonly modelSha256: string;
   /** What the last gesture did, for the undo tooltip: "paint 5 cells to BF16". */
@@ -30,38 +36,61 @@ export interface DocumentState {
 }
 
 /** What a gesture can change. */
-export type DocumentContent = Pick<DocumentState, 'recipe' | 'options' | 'plan' | 'left'>;
+export type DocumentContent = Pick<DocumentState, 'recipe' | 'options' | 'second' | 'plan' | 'left' | 'saved'>;
 
 export const HISTORY_STEPS = 200;
-const EMPTY: DocumentState = { recipe: 'nvfp4', options: {}, plan: null, left: {}, modelSha256: '', label: '' };
+const EMPTY: DocumentState = { recipe: 'nvfp4', options: {}, second: null, plan: null, left: {}, saved: [], modelSha256: '', label: '' };
 
-const isSame = (a: DocumentState, b: DocumentState): boolean => a.plan === b.plan && a.recipe === b.recipe && a.options === b.options;
+const isSame = (a: DocumentState, b: DocumentState): boolean =>
+  a.plan === b.plan && a.recipe === b.recipe && a.options === b.options && a.second === b.second && a.saved === b.saved;
 
 export function createDocumentStore() {
   return createStore<DocumentState>()(temporal(() => EMPTY, { limit: HISTORY_STEPS, equality: isSame }));
 }
 export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
-/** One gesture: one undo step; none if it changes nothing. */
+/**
+ * One gesture: one undo step; none if it changes nothing. After an undo it forks the history: what redo would have led to
+ * is put aside as a plan "before ..." in the same step, so that no edit is ever lost (ux.md 3.8).
+ */
 export function commit(store: DocumentStore, change: Partial<DocumentContent>, label: string): void {
   const before = store.getState();
-  if (!isSame(before, { ...before, ...change })) store.setState({ ...change, label });
+  const next = { ...before, ...change };
+  if (isSame(before, next)) return;
+  const [tip] = store.temporal.getState().futureStates;
+  const saved = tip === undefined ? next.saved : withBranch(next, tip, `before ${label}`, numberOf(store));
+  store.setState({ ...change, saved, label });
+}
+
+/** The next free number of a saved plan, over the document and its history. */
+export function numberOf(store: DocumentStore): number {
+  const { pastStates, futureStates } = store.temporal.getState();
+  return nextNumber([store.getState(), ...pastStates, ...futureStates].map(({ saved = [] }) => saved));
+}
+
+/** The options that a recipe and its second format read. */
+export function documentOptions(recipe: RecipeName, second: PassScheme | null, options: PolicyOptions): PolicyOptions {
+  return schemeOptions(second === null ? [recipe] : [recipe, second], options);
 }
 
 /**
- * The document with another recipe or other switches. The recipe that is left keeps its plan and switches; one that was
- * left before gets its plan back. `fresh` is the plan of a recipe that was never looked at.
+ * The document with another recipe or other switches. The recipe that is left keeps its plan, switches and second format;
+ * one that was left before gets its plan back. `fresh` is the plan of a recipe that was never looked at.
  */
 export function withRecipe(state: DocumentState, recipe: RecipeName, options: PolicyOptions, fresh: (from: Plan) => Plan): DocumentContent {
-  const { plan, left } = state;
-  const known = recipe === state.recipe ? plan : left[recipe]?.plan;
-  const next = recipeOptions(recipe, options);
-  const isSameOptions = recipe === state.recipe && JSON.stringify(next) === JSON.stringify(state.options);
+  const { plan, left, saved } = state;
+  const isHere = recipe === state.recipe;
+  const known = isHere ? plan : left[recipe]?.plan;
+  const second = isHere ? state.second : (left[recipe]?.second ?? null);
+  const next = documentOptions(recipe, second, options);
+  const isSameOptions = isHere && JSON.stringify(next) === JSON.stringify(state.options);
   return {
     recipe,
     options: isSameOptions ? state.options : next,
+    second,
     plan: known ?? (plan === null ? null : fresh(plan)),
-    left: recipe === state.recipe || plan === null ? left : { ...left, [state.recipe]: { plan, options: state.options } },
+    left: isHere || plan === null ? left : { ...left, [state.recipe]: { plan, options: state.options, second: state.second } },
+    saved,
   };
 }
 

@@ -11,6 +11,7 @@ import { recipeOptions } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
 import { memo } from './memo';
+import type { HowMuchState } from './how-much-state';
 import { NO_RESULTS, referenceOnly, storedResults, type Results } from './results';
 
 /** Where results stand: of which text, recipe and switches. */
@@ -44,6 +45,16 @@ export interface Notice {
   readonly name: string;
   readonly message: string;
   readonly hint: string;
+  /** The step of the document that this notice offers to take back, by its label (`undoNotice`). */
+  readonly undoes?: string;
+}
+
+/** Decisions that flip within noise (ux.md 3.1). */
+export interface UnstableState {
+  /** Of exactly this plan and what it was bought by. */
+  readonly ofHash: string;
+  /** Cells that took another format in some solve, with how many of SOLVES they did. */
+  readonly flips: ReadonlyMap<SiteId, number>;
 }
 
 export interface FactsState {
@@ -62,6 +73,10 @@ export interface FactsState {
   readonly run: RunState | null;
   readonly lastRun: string;
   readonly notices: readonly Notice[];
+  /** The newest search for how much is needed; null before the first. */
+  readonly howMuch: HowMuchState | null;
+  /** Null while it is not known: the plan or its evidence has just changed. */
+  readonly unstable: UnstableState | null;
 }
 
 export const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequences: 4, tokens: 128, seed: 1 };
@@ -69,14 +84,14 @@ export const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequenc
 export function createFactsStore() {
   return createStore<FactsState>()(() => ({
     graph: null, modelName: '', modelSha256: '', device: null, checking: true, data: DEFAULT_DATA, openedData: null,
-    extra: { persistent: false, leaveOneOut: false }, results: {}, run: null, lastRun: '', notices: [],
+    extra: { persistent: false, leaveOneOut: false }, results: {}, run: null, lastRun: '', notices: [], howMuch: null, unstable: null,
   }));
 }
 export type FactsStore = ReturnType<typeof createFactsStore>;
 
 /** Opens a model's facts. */
 export function openFacts(store: FactsStore, graph: Graph, modelName: string, modelSha256: string): void {
-  store.setState({ graph, modelName, modelSha256, results: {} });
+  store.setState({ graph, modelName, modelSha256, results: {}, howMuch: null, unstable: null });
 }
 
 // A text of one's own may be long, so its key is made once.

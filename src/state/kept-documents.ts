@@ -5,12 +5,11 @@
  */
 import { z } from 'zod';
 import { toPlainError } from '../base/errors';
-import { RECIPE_NAMES, type RecipeName, type SiteId } from '../graph/policy';
-import { recipeOptions } from '../graph/recipes';
+import { PASS_SCHEMES, RECIPE_NAMES, type RecipeName, type SiteId } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
 import type { Graph } from '../graph/types';
 import { validateOptions } from '../graph/validate';
-import { HISTORY_STEPS, openDocument, type DocumentState, type DocumentStore } from './document';
+import { documentOptions, HISTORY_STEPS, openDocument, type DocumentState, type DocumentStore } from './document';
 
 export const KEPT_MODELS = 5;
 /** Followed by the model's sha256. */
@@ -21,6 +20,7 @@ const ORDER_KEY = 'bendscope-documents/2';
 const orderSchema = z.array(z.string());
 
 const planSchema = z.object({ name: z.string(), formats: z.record(z.string(), z.enum(['bf16', ...RECIPE_NAMES])), locked: z.record(z.string(), z.literal(true)), notes: z.string() });
+const secondSchema = z.enum(PASS_SCHEMES).nullable().default(null);
 const optionsSchema = z.unknown().optional().transform((value) => validateOptions(value));
 
 /**
@@ -33,12 +33,13 @@ function savedSchema(modelSha256: string, graph: Graph) {
     const known = sites(recipe);
     return [...known].every((id) => Object.hasOwn(formats, id)) && [...Object.keys(formats), ...Object.keys(locked)].every((id) => known.has(id));
   };
-  const left = z.partialRecord(z.enum(RECIPE_NAMES), z.object({ plan: planSchema, options: optionsSchema }));
+  const left = z.partialRecord(z.enum(RECIPE_NAMES), z.object({ plan: planSchema, options: optionsSchema, second: secondSchema }));
+  const saved = z.object({ id: z.string(), slot: z.number().nullable(), recipe: z.enum(RECIPE_NAMES), options: optionsSchema, second: secondSchema, plan: planSchema });
   const state = z
-    .object({ recipe: z.enum(RECIPE_NAMES).default('nvfp4'), options: optionsSchema, plan: planSchema, left: left.default({}), modelSha256: z.literal(modelSha256), label: z.string() })
+    .object({ recipe: z.enum(RECIPE_NAMES).default('nvfp4'), options: optionsSchema, second: secondSchema, plan: planSchema, left: left.default({}), saved: z.array(saved).default([]), modelSha256: z.literal(modelSha256), label: z.string() })
     .refine(({ recipe, plan }) => fits(recipe, plan))
     .refine((saved) => RECIPE_NAMES.every((recipe) => saved.left[recipe] === undefined || fits(recipe, saved.left[recipe].plan)))
-    .transform((saved) => ({ ...saved, options: recipeOptions(saved.recipe, saved.options) }));
+    .transform((saved) => ({ ...saved, options: documentOptions(saved.recipe, saved.second, saved.options) }));
   return z.object({ present: state, past: z.array(state), future: z.array(state) });
 }
 
@@ -48,8 +49,8 @@ export function restoreDocument(store: DocumentStore, graph: Graph, modelSha256:
     const text = storage.getItem(DOCUMENT_KEY + modelSha256);
     if (text === null) return false;
     const saved = savedSchema(modelSha256, graph).parse(JSON.parse(text));
-    const { recipe, options, plan, left, label } = saved.present;
-    openDocument(store, { recipe, options, plan, left }, modelSha256, label);
+    const { modelSha256: of, label, ...content } = saved.present;
+    openDocument(store, content, of, label);
     store.temporal.setState({ pastStates: saved.past.slice(-HISTORY_STEPS), futureStates: saved.future });
     return true;
   } catch {

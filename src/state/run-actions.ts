@@ -10,7 +10,7 @@ import type { SiteId } from '../graph/policy';
 import type { ActionContext } from './context';
 import { notify, notifyError, type RunState } from './facts';
 import { createRunEvents } from './run-events';
-import { allLowOf, baselinesOf, hashOfPlan, sitesOf } from './selectors';
+import { allLowOf, allLowPlan, hashOfPlan, sitesOf } from './selectors';
 import { isSameKey } from './shown';
 import type { WorkerModel } from './worker-model';
 
@@ -114,7 +114,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
       );
       // What a left-out cell takes away is read against everything low.
       const now = shown();
-      const allLow = baselinesOf(now).find(({ id }) => id === 'all-low')?.plan;
+      const allLow = allLowPlan(now);
       if (isFinished && extra.leaveOneOut && allLow && isSameKey(now.key, key) && allLowOf(now) === null) await verifyJointly(allLow);
     },
     /** What the next probe measures beside isolated cells. */

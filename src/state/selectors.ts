@@ -1,20 +1,19 @@
 /**
- * What follows from facts and plan: totals, predictions, frontiers, hashes, baselines. Pure functions of the allocator;
- * memo by identity of the inputs.
+ * What follows from facts and plan: totals, predictions, hashes, joints, fills, ranks. Pure functions, memo by identity of
+ * the inputs. What the solver makes of a plan is in solving.ts, what it costs in cost-choice.ts, other plans in plans.ts.
  */
-import { costedSites, formatOf, planTotals, type CostedSite, type Evidence, type PlanTotals } from '../allocate/cost';
-import type { Frontier } from '../allocate/knapsack';
-import { formatsWhere, planFrontier, planHash, presetPlan, presets, type Plan } from '../allocate/plan';
-import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
+import { formatOf, planTotals, type CostedSite, type Evidence, type PlanTotals } from '../allocate/cost';
+import { formatsWhere, planHash, type Plan } from '../allocate/plan';
+import type { RecipeName, SiteId } from '../graph/policy';
 import type { JointResult } from '../graph/probe-record';
 import type { Graph } from '../graph/types';
 import { fillCell, type Fill, type FillCell, type FillFacts } from './fills';
 import { memo } from './memo';
 import { jointsShown, leaveOneOutShown, originOf, type Results } from './results';
-import type { Shown } from './shown';
+import type { OtherResults, Shown } from './shown';
+import { sitesOf } from './sites';
 
-/** The sites that a plan of the recipe decides over, with their cost. */
-export const sitesOf: (graph: Graph, recipe: RecipeName) => readonly CostedSite[] = memo((graph: Graph, recipe: RecipeName) => costedSites(graph, recipe));
+export { sitesOf };
 
 /** The plan a recipe begins with: all low; BF16 and locked where `from`, a plan of the same cells, is. */
 export function freshPlan(graph: Graph, recipe: RecipeName, from: Plan | null = null): Plan {
@@ -22,29 +21,17 @@ export function freshPlan(graph: Graph, recipe: RecipeName, from: Plan | null = 
   return { name: from?.name ?? 'Plan', formats, locked: from?.locked ?? {}, notes: '' };
 }
 
-const evidenceMemo = memo((sites: Results['sites'], floor: Results['floor']): Evidence => ({ sites, floor }));
-export function evidenceOf({ sites, floor }: Pick<Results, 'sites' | 'floor'>): Evidence {
-  return evidenceMemo(sites, floor);
+const evidenceMemo = memo((sites: Results['sites'], floor: Results['floor'], others: OtherResults | undefined): Evidence =>
+  ({ sites, floor, ...(others === undefined ? {} : { other: others }) }), 16);
+/** What predictions stand on: the recipe's results, and those of the other formats that are known on this text. */
+export function evidenceOf({ sites, floor, others }: Pick<Results, 'sites' | 'floor'> & Partial<Pick<Shown, 'others'>>): Evidence {
+  return evidenceMemo(sites, floor, others);
 }
 
 const totalsMemo = memo((graph: Graph, recipe: RecipeName, formats: Plan['formats'], evidence: Evidence, options: Shown['options']) =>
-  planTotals(sitesOf(graph, recipe), formats, evidence, options), 16);
-export function totalsOf(shown: Pick<Shown, 'graph' | 'recipe' | 'options' | 'sites' | 'floor'>, plan: Plan): PlanTotals | null {
+  planTotals(sitesOf(graph, recipe), formats, evidence, options), 64);
+export function totalsOf(shown: Pick<Shown, 'graph' | 'recipe' | 'options' | 'sites' | 'floor'> & Partial<Pick<Shown, 'others'>>, plan: Plan): PlanTotals | null {
   return shown.graph ? totalsMemo(shown.graph, shown.recipe, plan.formats, evidenceOf(shown), shown.options) : null;
-}
-
-/** A plan's locks and nothing else, as a text, so that equal locks are one key: `[["h.0.mlp.c_fc:fprop","bf16"],...]`. */
-function locksOf(plan: Plan): string {
-  return JSON.stringify(Object.keys(plan.locked).sort().map((id) => [id, formatOf(plan.formats, id)]));
-}
-const frontierMemo = memo((graph: Graph, recipe: RecipeName, locks: string, evidence: Evidence, part: ReadonlySet<SiteId> | undefined) => {
-  const formats = Object.fromEntries(JSON.parse(locks) as [SiteId, SiteFormat][]);
-  const locked = Object.fromEntries(Object.keys(formats).map((id) => [id, true as const]));
-  return planFrontier(sitesOf(graph, recipe), { name: '', formats, locked, notes: '' }, evidence, part);
-});
-/** The solver's frontier under the plan's locks; of a part (row, layer) for its budget handle. Repainting unlocked sites keeps it. */
-export function frontierOf(shown: Shown, plan: Plan, part?: ReadonlySet<SiteId>): Frontier | null {
-  return shown.graph ? frontierMemo(shown.graph, shown.recipe, locksOf(plan), evidenceOf(shown), part) : null;
 }
 
 const hashMemo = memo((graph: Graph, formats: Plan['formats'], modelSha256: string, recipe: RecipeName, options: Shown['options']) =>
@@ -67,20 +54,16 @@ export function jointOf(shown: Hashed & Results, plan: Plan): JointResult | null
   return hash === null ? null : (jointsOf(shown)[hash] ?? null);
 }
 
-export interface Baseline {
-  readonly id: string;
-  readonly plan: Plan;
-}
-const baselinesMemo = memo((graph: Graph, recipe: RecipeName): readonly Baseline[] => presets(recipe).map((preset) => ({ id: preset.id, plan: presetPlan(preset, sitesOf(graph, recipe), recipe) })), 16);
-/** All low, all BF16 and the recipe's other plans to compare with. */
-export function baselinesOf({ graph, recipe }: Pick<Shown, 'graph' | 'recipe'>): readonly Baseline[] {
-  return graph ? baselinesMemo(graph, recipe) : [];
+const allLowMemo = memo((graph: Graph, recipe: RecipeName): Plan => ({ name: 'All low', formats: formatsWhere(sitesOf(graph, recipe), () => false, recipe), locked: {}, notes: '' }), 16);
+/** Everything in the recipe's format; null without a model. */
+export function allLowPlan({ graph, recipe }: Pick<Shown, 'graph' | 'recipe'>): Plan | null {
+  return graph ? allLowMemo(graph, recipe) : null;
 }
 
 /** The joint measurement of everything low. */
 export function allLowOf(shown: Hashed & Results): JointResult | null {
-  const allLow = baselinesOf(shown).find(({ id }) => id === 'all-low');
-  return allLow ? jointOf(shown, allLow.plan) : null;
+  const plan = allLowPlan(shown);
+  return plan ? jointOf(shown, plan) : null;
 }
 
 const leaveOneOutMemo = memo((leaveOneOut: Results['leaveOneOut'], leaveOneOutHere: Results['leaveOneOutHere'], measuredHere: Results['measuredHere'], jointHere: Results['jointHere']) =>

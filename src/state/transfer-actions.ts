@@ -11,8 +11,8 @@ import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
 import type { ActionContext } from './context';
 import { commit, withRecipe } from './document';
 import { notify, notifyError } from './facts';
-import { originOf } from './results';
-import { evidenceOf, freshPlan, jointOf, jointsOf, leaveOneOutOf, provenanceOf } from './selectors';
+import { allocationFactsOf } from './exported-facts';
+import { freshPlan, jointsOf, leaveOneOutOf, provenanceOf } from './selectors';
 
 export function createTransferActions({ document, facts, view, base, shown, refusedByRun }: ActionContext) {
   /** Takes over recipe, switches and a plan made of the one in hand, as one undo step. */
@@ -29,13 +29,7 @@ export function createTransferActions({ document, facts, view, base, shown, refu
       const { plan } = document.getState();
       const state = shown();
       const { graph, modelSha256, recipe, options } = state;
-      if (!plan || !graph) return null;
-      const result = jointOf(state, plan);
-      const joint = result === null ? {} : { [result.planHash]: result };
-      const provenance = originOf(state, joint);
-      // Without a cell or joint of this recipe the floor is another one's, and no origin stands beside it.
-      const evidence = provenance === null ? { ...evidenceOf(state), floor: null } : evidenceOf(state);
-      return exportAllocation(plan, { ...evidence, provenance, joint }, { graph, modelSha256, recipe, options });
+      return plan && graph ? exportAllocation(plan, allocationFactsOf(state, plan), { graph, modelSha256, recipe, options }) : null;
     },
 
     /** The text of a probe record: every figure on the page, or null while there is none. */

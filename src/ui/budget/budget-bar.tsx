@@ -5,7 +5,7 @@
 import { useId, useMemo, useState } from 'react';
 import { formatDegrees, formatPercent, significant } from '../../base/units';
 import { differences } from '../../allocate/plan';
-import { costWords, frontierOf, sitesOf, totalsOf } from '../../state';
+import { costChoiceOf, costWords, frontierOf, sitesOf, totalsOf } from '../../state';
 import { ANGLE_DOMAIN, logPosition, logValue } from '../charts/scales';
 import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
 import { Slider } from './slider';
@@ -19,7 +19,8 @@ export function BudgetBar() {
   const mode = useView((v) => v.mode);
   const { plan, shown } = usePlans();
   const budget = useBudget();
-  const line = plan ? frontierOf(facts, plan) : null;
+  const choice = useView(costChoiceOf);
+  const line = plan ? frontierOf(facts, plan, choice) : null;
   const totals = plan ? totalsOf(facts, plan) : null;
   const next = shown ? totalsOf(facts, shown) : null;
   const measured = useMemo(() => Object.values(facts.sites).some((result) => result.status === 'measured'), [facts.sites]);

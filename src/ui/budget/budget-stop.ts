@@ -2,7 +2,7 @@
  * The stop of the frontier that a typed budget means. The field shows rounded numbers, so its own text, typed again, must
  * find the stop it stands for: "9.7" is the stop at 9.722 %, not the one below it (ux.md 3.4).
  */
-import { bendAtMost, spendAtMost, type Frontier, type FrontierPoint } from '../../allocate/knapsack';
+import { bendAtMost, spendAtMost, type FrontierLine, type FrontierPoint } from '../../allocate/frontier';
 import { significant } from '../../base/units';
 
 export type BudgetMode = 'spend' | 'bend';
@@ -21,7 +21,7 @@ export function angleText(angleDeg: number): string {
  * Index of the stop for a typed budget (per cent of the recipe's cost, or degrees; a decimal comma counts as a point): the dearest
  * stop shown with that text, otherwise the best one at most at that value. Null where the text is no budget.
  */
-export function stopForText(line: Frontier, mode: BudgetMode, text: string): number | null {
+export function stopForText(line: FrontierLine, mode: BudgetMode, text: string): number | null {
   const typed = text.trim().replace(',', '.');
   const value = Number(typed);
   if (typed === '' || !Number.isFinite(value) || value < 0) return null;

@@ -1,11 +1,11 @@
 /** The frontier of the current locks with the current plan and the baselines, as a chart or as its table twin. */
 import { useState } from 'react';
 import { formatDegrees, formatPercent } from '../../base/units';
-import { baselinesOf, costWords, frontierOf, jointOf, totalsOf, type Shown } from '../../state';
+import { baselinesAt, costChoiceOf, costWords, frontierOf, jointOf, totalsOf, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import { FrontierChart, type ChartPlan } from '../charts/frontier-chart';
 import { useBox } from '../charts/use-box';
-import { useFacts, usePlans } from '../workbench';
+import { useFacts, usePlans, useView } from '../workbench';
 import { CopyTable } from './copy-table';
 import { pointForShare, useBudget } from './use-budget';
 import './dock.css';
@@ -20,14 +20,15 @@ function chartPlan(facts: Shown, id: string, plan: Plan, current: boolean): Char
 export function FrontierPanel() {
   const facts = useFacts((f) => f);
   const { plan, shown } = usePlans();
+  const choice = useView(costChoiceOf);
   const budget = useBudget();
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   if (!plan || !shown || !facts.graph) return <p className="empty">Open a model to see its frontier.</p>;
-  const frontier = frontierOf(facts, plan);
+  const frontier = frontierOf(facts, plan, choice);
   const cost = costWords(facts.recipe).name;
   const line = frontier ? frontier.points.map((p) => ({ cost: p.cost / frontier.totalCost, angleDeg: p.angleDeg })) : [];
-  const plans = [...baselinesOf(facts).map((b) => chartPlan(facts, b.id, b.plan, false)), chartPlan(facts, 'current', shown, true)].filter((p) => p !== null);
+  const plans = [...baselinesAt(facts, choice, plan).map((b) => (b.plan ? chartPlan(facts, b.id, b.plan, false) : null)), chartPlan(facts, 'current', shown, true)].filter((p) => p !== null);
   return (
     <section className="dock-chart" aria-label="Frontier">
       <div className="dock-side">

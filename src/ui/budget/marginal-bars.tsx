@@ -4,7 +4,7 @@
  */
 import { useMemo, useRef, useState } from 'react';
 import { marginal, type Formats } from '../../allocate/cost';
-import { bendAtMost } from '../../allocate/knapsack';
+import { bendAtMost } from '../../allocate/frontier';
 import { formatsWhere } from '../../allocate/plan';
 import { formatDegrees, formatPercent, significant } from '../../base/units';
 import type { RecipeName, SiteId } from '../../graph/policy';

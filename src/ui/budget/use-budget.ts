@@ -3,15 +3,14 @@
  * where a cell flips. Moving shows the plan without committing it; one release is one undo step; Esc takes it back.
  */
 import { useRef, useState } from 'react';
-import { highCost } from '../../allocate/cost';
-import { bendAtMost, spendAtMost, type Frontier } from '../../allocate/knapsack';
+import { bendAtMost, spendAtMost, type ChoiceFrontier, type FrontierLine } from '../../allocate/frontier';
 import { differences, type Plan } from '../../allocate/plan';
 import type { SiteId } from '../../graph/policy';
-import { frontierOf, shownNow, sitesOf } from '../../state';
+import { costChoiceOf, costSumOf, frontierOf, shownNow, sitesOf } from '../../state';
 import { useWorkbench } from '../workbench';
 
 export interface Budget {
-  readonly frontier: () => Frontier | null;
+  readonly frontier: () => ChoiceFrontier | null;
   /** Index of the previewed point, null while nothing is moved. */
   readonly moving: number | null;
   /** Point at or below the committed plan's cost; the plan itself may lie off the line. */
@@ -19,7 +18,7 @@ export interface Budget {
   moveTo(index: number): void;
   /** One flip towards more (+1) or less (-1) high precision, or five, or to an end. */
   step(by: number): void;
-  commit(label: (frontier: Frontier, index: number) => string): void;
+  commit(label: (frontier: ChoiceFrontier, index: number) => string): void;
   cancel(): void;
 }
 
@@ -31,15 +30,13 @@ export function useBudget(part?: ReadonlySet<SiteId>): Budget {
   const now = useRef<number | null>(null);
   const shown = useRef<Plan | null>(null);
 
-  const frontier = (): Frontier | null => {
+  const frontier = (): ChoiceFrontier | null => {
     const { plan } = document.getState();
-    return plan ? frontierOf(shownNow({ facts, document }), plan, part) : null;
+    return plan ? frontierOf(shownNow({ facts, document }), plan, costChoiceOf(view.getState()), part) : null;
   };
   const committedCost = (): number => {
-    const { plan, recipe } = document.getState();
-    const { graph } = facts.getState();
-    if (!plan || !graph) return 0;
-    return highCost(sitesOf(graph, recipe).filter((site) => part === undefined || part.has(site.id)), plan.formats);
+    const { plan } = document.getState();
+    return (plan && costSumOf(shownNow({ facts, document }), plan, costChoiceOf(view.getState()), part)) ?? 0;
   };
   const committed = (): number => {
     const line = frontier();
@@ -97,10 +94,10 @@ export function useBudget(part?: ReadonlySet<SiteId>): Budget {
 }
 
 /** Point for a budget, as a share 0..1 of the recipe's whole cost. */
-export function pointForShare(line: Frontier, share: number): { readonly index: number; readonly feasible: boolean } {
+export function pointForShare(line: FrontierLine, share: number): { readonly index: number; readonly feasible: boolean } {
   return spendAtMost(line, share * line.totalCost);
 }
 
-export function pointForAngle(line: Frontier, angleDeg: number): { readonly index: number; readonly feasible: boolean } {
+export function pointForAngle(line: FrontierLine, angleDeg: number): { readonly index: number; readonly feasible: boolean } {
   return bendAtMost(line, angleDeg);
 }

@@ -4,7 +4,7 @@
  */
 import { useMemo, useState } from 'react';
 import { formatDegrees, significant } from '../../base/units';
-import { allLowOf, baselinesOf, comparedOf, fillDegrees, fillOf, FILL_WORDS, recipeLabel, recipeName, switchWords, totalsOf, type Compared } from '../../state';
+import { allLowOf, allLowPlan, comparedOf, fillDegrees, fillOf, FILL_WORDS, recipeLabel, recipeName, switchWords, totalsOf, type Compared } from '../../state';
 import { CopyTable } from '../budget/copy-table';
 import { useBox } from '../charts/use-box';
 import { gridModel } from '../grid/grid-model';
@@ -23,7 +23,7 @@ const ROOM_FOR_BOTH = 124;
 function allLowWords(compared: Compared): { readonly text: string; readonly title: string } | null {
   const joint = allLowOf(compared)?.result;
   if (joint?.status === 'measured') return { text: `all low ${formatDegrees(joint.angleDeg)}`, title: 'Everything low at once, measured' };
-  const plan = baselinesOf(compared).find(({ id }) => id === 'all-low')?.plan;
+  const plan = allLowPlan(compared);
   const predicted = plan ? totalsOf(compared, plan)?.predictedDeg : null;
   return predicted == null ? null : { text: `all low ~${formatDegrees(predicted)}`, title: 'Everything low at once, predicted: not measured yet' };
 }

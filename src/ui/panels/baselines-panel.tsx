@@ -1,18 +1,19 @@
 /** Dock: the current plan and the presets in one table, the three angles of each side by side. */
 import { formatBytes, formatPercent } from '../../base/units';
-import { baselinesOf, costWords, jointOf, totalsOf } from '../../state';
+import { baselinesAt, costChoiceOf, costWords, jointOf, totalsOf } from '../../state';
 import { RECIPES } from '../../graph/recipes';
-import { useActions, useFacts, usePlans } from '../workbench';
+import { useActions, useFacts, usePlans, useView } from '../workbench';
 import { trioOf } from './figures-trio';
 
 export function BaselinesPanel() {
   const facts = useFacts((f) => f);
   const { plan, shown } = usePlans();
+  const choice = useView(costChoiceOf);
   const actions = useActions();
   if (!plan || !shown) return <p className="empty">Open a model to see its baselines.</p>;
   const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
   const isOut = RECIPES[facts.recipe].kind === 'out';
-  const rows = [{ id: 'current', plan: shown, name: `${plan.name} (current)` }, ...baselinesOf(facts).map((b) => ({ ...b, name: b.plan.name }))];
+  const rows = [{ id: 'current', plan: shown, name: `${plan.name} (current)` }, ...baselinesAt(facts, choice, plan).flatMap((b) => (b.plan ? [{ ...b, plan: b.plan }] : []))];
   return (
     <table className="table baselines">
       <caption className="visually-hidden">Plans to compare with: cost, predicted and measured bending</caption>

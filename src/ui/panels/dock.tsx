@@ -17,7 +17,7 @@ const TABS: readonly { readonly id: DockTab; readonly name: string }[] = [
   { id: 'memory', name: 'Memory' },
   { id: 'log', name: 'Log' },
 ];
-const PANELS: Readonly<Record<DockTab, () => React.ReactNode>> = { frontier: FrontierPanel, compare: ComparePanel, scatter: ScatterPanel, baselines: BaselinesPanel, memory: MemoryPanel, log: LogPanel };
+const PANELS: Readonly<Partial<Record<DockTab, () => React.ReactNode>>> = { frontier: FrontierPanel, compare: ComparePanel, scatter: ScatterPanel, baselines: BaselinesPanel, memory: MemoryPanel, log: LogPanel };
 
 export function Dock() {
   const { view } = useWorkbench();
@@ -31,7 +31,7 @@ export function Dock() {
         onChange={(id) => view.setState({ dock: id, dockOpen: true })}
         end={<button type="button" className="button quiet small" aria-expanded={open} onClick={() => view.setState({ dockOpen: !open })}>{open ? 'Fold' : 'Unfold'}</button>}
       >
-        {open ? <Panel /> : null}
+        {open && Panel ? <Panel /> : null}
       </Tabs>
     </section>
   );

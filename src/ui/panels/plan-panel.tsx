@@ -1,9 +1,9 @@
 /** Left rail, lower part: the current plan's name and totals, live while a hand drags, Verify jointly, the baselines. */
 import { useState } from 'react';
 import { formatBytes, formatPercent } from '../../base/units';
-import { baselinesOf, costWords, formatName, jointOf, totalsOf } from '../../state';
+import { baselinesAt, costChoiceOf, costWords, formatName, jointOf, totalsOf } from '../../state';
 import { siteShort } from '../grid/site-names';
-import { useActions, useFacts, usePlans } from '../workbench';
+import { useActions, useFacts, usePlans, useView } from '../workbench';
 import { FiguresTrio, trioOf } from './figures-trio';
 import { primaryAction } from './primary-action';
 
@@ -64,13 +64,15 @@ export function PlanPanel() {
 export function BaselineList() {
   const facts = useFacts((f) => f);
   const { plan } = usePlans();
+  const choice = useView(costChoiceOf);
   const actions = useActions();
   const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  const baselines = plan ? baselinesAt(facts, choice, plan).flatMap((row) => (row.plan ? [{ id: row.id, plan: row.plan }] : [])) : [];
   return (
     <section className="rail-section" aria-labelledby="baselines-heading">
       <h2 id="baselines-heading">Baselines</h2>
       <ul className="baseline-list">
-        {baselinesOf(facts).map((baseline) => (
+        {baselines.map((baseline) => (
           <li key={baseline.id}>
             <span className="baseline-name">{baseline.plan.name}</span>
             <button type="button" className="button quiet small" disabled={!plan} aria-label={`Apply ${baseline.plan.name}`} title="Take it over as the current plan (one undo step; locked cells stay)" onClick={() => actions.applyBaseline(baseline.id)}>Apply</button>

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { formatOf } from '../../allocate/cost';
 import { differences } from '../../allocate/plan';
 import { formatDegrees, significant } from '../../base/units';
-import { baselinesOf, costWords, formatName, jointOf, sitesOf, totalsOf } from '../../state';
+import { baselinesAt, costChoiceOf, costWords, formatName, jointOf, sitesOf, totalsOf } from '../../state';
 import { siteShort } from '../grid/site-names';
-import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
+import { useActions, useFacts, usePlans, useView, useWorkbench } from '../workbench';
 
 function Notes({ notes }: { readonly notes: string }) {
   const actions = useActions();
@@ -33,8 +33,10 @@ export function PlanTab() {
   const facts = useFacts((f) => f);
   const { view } = useWorkbench();
   const { plan, shown } = usePlans();
+  const choice = useView(costChoiceOf);
   if (!facts.graph || !plan || !shown) return <p className="muted">Open a model first.</p>;
   const { graph, recipe } = facts;
+  const baselines = baselinesAt(facts, choice, plan).flatMap((row) => (row.plan ? [{ id: row.id, plan: row.plan }] : []));
   const all = sitesOf(graph, recipe);
   const totals = totalsOf(facts, shown);
   const measured = jointOf(facts, shown)?.result;
@@ -46,7 +48,7 @@ export function PlanTab() {
         <table className="table differences">
           <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">{costWords(recipe).name}, %</th><th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th><th scope="col" className="number"><abbr title="measured">meas.</abbr>, deg</th></tr></thead>
           <tbody>
-            {baselinesOf(facts).map((baseline) => {
+            {baselines.map((baseline) => {
               const other = totalsOf(facts, baseline.plan);
               const joint = jointOf(facts, baseline.plan)?.result;
               const work = totals && other ? totals.hpShare - other.hpShare : null;
