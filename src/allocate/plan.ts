@@ -145,7 +145,8 @@ export function planWithin(asked: PlanQuestion, plan: Plan, limit: Limit, part?:
   return solveWithin(questionFor(asked, plan, part), limit);
 }
 
-function questionFor({ sites, low, costs, groups }: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): Question {
+/** The question itself, for those who ask for several budgets: posed once (locks and `part` as planFrontier), solved as often as one likes. */
+export function questionFor({ sites, low, costs, groups }: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): Question {
   const inside = part === undefined ? sites : sites.filter(({ id }) => part.has(id));
   const locks = Object.fromEntries(inside.flatMap(({ id }): [SiteId, SiteFormat][] => (plan.locked[id] ? [[id, formatOf(plan.formats, id)]] : [])));
   return poseQuestion(offeredChoices(inside, low, costs, locks), groups);
