@@ -35,7 +35,7 @@ const TEXT = exportAllocation(PLAN, FACTS, CONTEXT);
 const FILE = JSON.parse(TEXT) as AllocationFile;
 
 describe('a plan of several low formats', () => {
-  const imported = importAllocation(TEXT, CONTEXT, 'plan.json', 'several');
+  const imported = importAllocation(TEXT, CONTEXT, 'plan.json');
 
   it('is given back with the switches that its formats read, and the same bytes', () => {
     expect(imported).toMatchObject({ plan: PLAN, recipe: 'nvfp4', options: { rht: true, floor: true } });
@@ -59,7 +59,7 @@ describe('a plan of several low formats', () => {
 
   it('never holds op groups among passes', () => {
     const out = TEXT.replace('"format": "mxfp8"', '"format": "fp8-out"');
-    expect(() => importAllocation(out, CONTEXT, 'plan.json', 'several')).toThrow(expect.objectContaining({ name: 'E-PLAN-02' }));
+    expect(() => importAllocation(out, CONTEXT, 'plan.json')).toThrow(expect.objectContaining({ name: 'E-PLAN-02' }));
   });
 });
 
@@ -67,7 +67,7 @@ describe('facts of a file', () => {
   const edit = (change: (file: { -readonly [key in keyof AllocationFile]: AllocationFile[key] }) => void): AllocationFacts => {
     const file = structuredClone(FILE);
     change(file);
-    return allocationFacts(importAllocation(JSON.stringify(file), CONTEXT, 'plan.json', 'several'), 'plan.json');
+    return allocationFacts(importAllocation(JSON.stringify(file), CONTEXT, 'plan.json'), 'plan.json');
   };
 
   it('are those it was written from', () => {

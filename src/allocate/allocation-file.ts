@@ -70,20 +70,17 @@ export interface ImportedAllocation {
   readonly file: AllocationFile;
 }
 
-/** How many low formats a reader can take: the page's documents hold one recipe, the command line any plan of passes. */
-export type LowFormats = 'one' | 'several';
-
 /**
  * Text of a file -> the plan in it, for the model that is open. `fileName` opens the messages.
  * Throws E-FILE-07 (damaged, incomplete, hash does not match), E-VER-01 (another version or kind of file),
- * E-PLAN-01 (another model), E-PLAN-02 (unknown or missing site, unknown or second low format), E-PLAN-03 (unknown recipe, or a
+ * E-PLAN-01 (another model), E-PLAN-02 (unknown or missing site, unknown format), E-PLAN-03 (unknown recipe, or a
  * switch it has not).
  */
-export function importAllocation(text: string, context: Pick<AllocationContext, 'graph' | 'modelSha256'>, fileName = 'allocation.json', low: LowFormats = 'one'): ImportedAllocation {
+export function importAllocation(text: string, context: Pick<AllocationContext, 'graph' | 'modelSha256'>, fileName = 'allocation.json'): ImportedAllocation {
   const raw = parseJson(text, fileName);
   checkVersion(raw, fileName);
   checkModel(raw, context);
-  checkNames(raw, context.graph, fileName, low);
+  checkNames(raw, context.graph, fileName);
   const parsed = allocationSchema.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -193,24 +190,22 @@ function checkModel(raw: Readonly<Record<string, unknown>>, { graph, modelSha256
 }
 
 /** What this build does not know by name, said by name before the schema would say it by type. */
-function checkNames(raw: Readonly<Record<string, unknown>>, graph: Graph, fileName: string, low: LowFormats): void {
+function checkNames(raw: Readonly<Record<string, unknown>>, graph: Graph, fileName: string): void {
   const { recipe, sites } = raw;
   const { id, ...switches } = isObject(recipe) ? recipe : {};
   const update = 'Update the app if the file is from a newer one.';
   if (typeof id !== 'string') return;
   if (!isRecipeName(id)) throw new BendscopeError('E-PLAN-03', `${fileName}: expected a recipe this build measures, got ${show(id)}`, update);
   const known = new Set(costedSites(graph, id).map((site) => site.id));
-  const accepted: readonly string[] = ['bf16', ...(low === 'several' && RECIPES[id].kind === 'pass' ? PASS_SCHEMES : [id])];
+  const accepted: readonly string[] = ['bf16', ...(RECIPES[id].kind === 'pass' ? PASS_SCHEMES : [id])];
   const rows = Object.entries(isObject(sites) ? sites : {}).map(([site, row]) => ({ site, format: isObject(row) ? row['format'] : undefined }));
-  const readers = low === 'several' ? [id, ...lowFormats(rows.map((row) => row.format))] : [id];
+  const readers = [id, ...lowFormats(rows.map((row) => row.format))];
   const foreign = OPTION_NAMES.find((name) => (switches[name] ?? false) !== false && !readers.some((reader) => RECIPES[reader].switches.includes(name)));
   if (foreign !== undefined) throw new BendscopeError('E-PLAN-03', `${fileName}: expected switches of ${[...new Set(readers)].join(', ')}, got ${foreign}`, update);
   for (const { site, format } of rows) {
     if (!known.has(site)) throw new BendscopeError('E-PLAN-02', `${fileName}: expected a site of ${graph.model} that the recipe can lower, got ${show(site)}`, 'The file may be for another architecture.');
     if (typeof format !== 'string' || accepted.includes(format)) continue;
-    const isSecond = low === 'one' && RECIPES[id].kind === 'pass' && PASS_SCHEMES.some((scheme) => scheme === format);
-    const hint = isSecond ? 'A plan of several low formats is read by verify and export of the command line.' : update;
-    throw new BendscopeError('E-PLAN-02', `${fileName}: ${site}: expected the format ${accepted.map((name) => (name === 'bf16' ? name : show(name))).join(' or ')}, got ${show(format)}`, hint);
+    throw new BendscopeError('E-PLAN-02', `${fileName}: ${site}: expected the format ${accepted.map((name) => (name === 'bf16' ? name : show(name))).join(' or ')}, got ${show(format)}`, update);
   }
 }
 

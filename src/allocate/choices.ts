@@ -7,8 +7,9 @@
  */
 import { BendscopeError } from '../base/errors';
 import type { SiteFormat, SiteId } from '../graph/policy';
-import type { Entry } from './pareto';
-import { mirrored, relax, type RelaxedQuestion, type Relaxation } from './relaxation';
+import { gatherDecisions, type Decision } from './decisions';
+import { efficientOptions, leastValue, leastWeight, type OptionTable } from './options';
+import { mirrored, relax, type RelaxedQuestion } from './relaxation';
 
 export interface FormatOffer {
   readonly format: SiteFormat;
@@ -28,36 +29,15 @@ export interface SiteChoice {
   readonly lock: SiteFormat | null;
 }
 
-/** What a format of a decision costs and bends, in integers. */
-interface Offer {
-  /** Its place among the decision's formats; the lower one wins a tie. */
-  readonly rank: number;
-  readonly cost: number;
-  /** Sum of the measured tan^2. */
-  readonly bend: number;
-  /** The largest floor. */
-  readonly floor: number;
-  /** Whether the solver may take it. */
-  readonly usable: boolean;
-}
-
-/** A site, or the sites that share a format. */
-interface Decision {
-  readonly formats: readonly SiteFormat[];
-  readonly sites: readonly SiteId[];
-  readonly offers: readonly Offer[];
-}
-
 /** What the decisions may take when a plan's floor is at most `floor`. */
 export interface Level {
   /** tan^2 of the floor, in units. */
   readonly floor: number;
-  /**
-   * By decision, cost ascending (the weight) and bend descending (the value): formats that another one beats, or equals with
-   * a lower rank, are left out.
-   */
-  readonly entries: readonly (readonly Entry[])[];
-  readonly relaxation: () => Relaxation;
+  /** Cost is the weight and bend the value. */
+  readonly options: OptionTable;
+  readonly leastCost: number;
+  readonly leastBend: number;
+  readonly byCost: () => RelaxedQuestion;
   /** The same with bend as the weight and cost as the value. */
   readonly byBend: () => RelaxedQuestion;
 }
@@ -77,53 +57,120 @@ export interface Question {
   readonly totalCost: number;
 }
 
+/** A question without its angles: what stays when only they change. Decisions, and their formats, in flat arrays. */
+export interface QuestionFrame extends Pick<Question, 'decisions' | 'costUnit' | 'unpredicted' | 'totalCost'> {
+  /** The formats of decision d are those from starts[d] to starts[d + 1], by rank. */
+  readonly starts: Int32Array;
+  readonly costs: Float64Array;
+  /** tan^2 of the largest floor among the sites. */
+  readonly floors: Float64Array;
+  /** Whether the solver may take it. */
+  readonly usable: Uint8Array;
+  /** Which offers a format adds up: indices among those of all sites, from memberStarts[format] on. */
+  readonly memberStarts: Int32Array;
+  readonly members: Int32Array;
+  /** Where the offers of a site begin among those of all sites. */
+  readonly siteStarts: Int32Array;
+  readonly largestFloor: number;
+}
+
 /**
  * Sites, and lists of sites that must share a format -> the question in integers.
  * Throws E-PLAN-08 for locks that no plan can satisfy and for sites left without a format; E-BUG-02 for a cost that is no
  * integer >= 0, a negative tan^2 or floor, or groups that overlap or name no site.
  */
 export function poseQuestion(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[] = []): Question {
-  for (const site of sites) checkSite(site);
-  const offers = sites.flatMap((site) => site.offers);
-  const costUnit = offers.reduce((divisor, offer) => gcd(divisor, offer.cost), 0) || 1;
-  const scale = integerScale(sites);
-  const decisions = gather(sites, groups).map((members) => decisionOf(members, costUnit, scale));
-  const dearest = decisions.reduce((sum, decision) => sum + Math.max(...decision.offers.map((offer) => offer.cost)), 0);
-  if (!Number.isSafeInteger(dearest)) throw new BendscopeError('E-BUG-02', `solver: expected costs that add up below 2^53 units of their gcd, got ${dearest}`);
-  const floors = new Set([0, ...decisions.flatMap((decision) => decision.offers.filter((offer) => offer.usable).map((offer) => offer.floor))]);
-  return {
-    decisions,
-    levels: [...floors].sort((a, b) => a - b).flatMap((floor) => levelOf(decisions, floor) ?? []),
-    costUnit,
-    scale,
-    unpredicted: sites.flatMap(({ id, offers: own, lock }) => {
-      const formats = own.filter((offer) => !isMeasured(offer)).map((offer) => offer.format);
-      return formats.length === 0 ? [] : [{ id, formats, kept: lock !== null && formats.includes(lock) ? lock : null }];
-    }),
-    totalCost: dearest * costUnit,
-  };
+  return poseAngles(frameQuestion(sites, groups), tan2Of(sites));
 }
 
-function levelOf(decisions: readonly Decision[], floor: number): Level | null {
-  const entries: Entry[][] = [];
-  for (const { offers } of decisions) {
-    const allowed = offers.filter((offer) => offer.usable && offer.floor <= floor).sort((a, b) => a.cost - b.cost || a.bend - b.bend || a.rank - b.rank);
-    const kept: Entry[] = [];
-    for (const { rank, cost, bend } of allowed) if (bend < (kept.at(-1)?.value ?? Infinity)) kept.push({ rank, weight: cost, value: bend });
-    if (kept.length === 0) return null;
-    entries.push(kept);
+/** The first step of poseQuestion, with its errors. */
+export function frameQuestion(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[]): QuestionFrame {
+  for (const site of sites) checkSite(site);
+  const siteStarts = new Int32Array(sites.length + 1);
+  sites.forEach(({ offers }, s) => (siteStarts[s + 1] = siteStarts[s]! + offers.length));
+  let costUnit = 0;
+  let largestFloor = 0;
+  for (const { offers } of sites) {
+    for (const { cost, floorTan2 } of offers) {
+      costUnit = gcd(cost, costUnit);
+      largestFloor = Math.max(largestFloor, floorTan2);
+    }
   }
-  let known: Relaxation | null = null;
+  costUnit ||= 1;
+  const decisions = gatherDecisions(sites, groups);
+  const starts = Int32Array.from([0, ...decisions.map(({ formats }) => formats.length)]);
+  for (let d = 1; d < starts.length; d++) starts[d]! += starts[d - 1]!;
+  const count = starts.at(-1)!;
+  const [costs, floors, usable, memberStarts] = [new Float64Array(count), new Float64Array(count), new Uint8Array(count), new Int32Array(count + 1)];
+  const members: number[] = [];
+  let dearest = 0;
+  decisions.forEach((decision, d) => {
+    let most = 0;
+    decision.formats.forEach((format, rank) => {
+      const o = starts[d]! + rank;
+      let isMeasured = true;
+      for (const s of decision.members) {
+        const place = sites[s]!.offers.findIndex((offer) => offer.format === format);
+        const offer = sites[s]!.offers[place]!;
+        members.push(siteStarts[s]! + place);
+        costs[o]! += offer.cost / costUnit;
+        floors[o] = Math.max(floors[o]!, offer.floorTan2);
+        isMeasured &&= isNumber(offer.tan2);
+      }
+      memberStarts[o + 1] = members.length;
+      usable[o] = (decision.lock === null ? isMeasured : decision.lock === format) ? 1 : 0;
+      most = Math.max(most, costs[o]!);
+    });
+    dearest += most;
+    if (!usable.subarray(starts[d], starts[d + 1]).includes(1)) {
+      throw new BendscopeError('E-PLAN-08', `plan: expected a measured format for ${decision.sites.join(', ')}, got none`, 'Measure it, or lock it to a format.');
+    }
+  });
+  if (!Number.isSafeInteger(dearest)) throw new BendscopeError('E-BUG-02', `solver: expected costs that add up below 2^53 units of their gcd, got ${dearest}`);
+  const unpredicted = sites.flatMap(({ id, offers, lock }) => {
+    const formats = offers.filter((offer) => !isNumber(offer.tan2)).map((offer) => offer.format);
+    return formats.length === 0 ? [] : [{ id, formats, kept: lock !== null && formats.includes(lock) ? lock : null }];
+  });
+  return { decisions, costUnit, unpredicted, totalCost: dearest * costUnit, starts, costs, floors, usable, memberStarts, members: Int32Array.from(members), siteStarts, largestFloor };
+}
+
+/** tan^2 of every offer of every site, in order; NaN where there is none. */
+export function tan2Of(sites: readonly SiteChoice[]): Float64Array {
+  return Float64Array.from(sites.flatMap(({ offers }) => offers.map(({ tan2 }) => (isNumber(tan2) ? tan2 : NaN))));
+}
+
+/** The second step: the question with these tan^2, one an offer as tan2Of gives them. */
+export function poseAngles(frame: QuestionFrame, tan2: Float64Array): Question {
+  const { decisions, costUnit, unpredicted, totalCost, starts, costs, memberStarts, members, usable } = frame;
+  const scale = integerScale(frame, tan2);
+  const bends = new Float64Array(costs.length);
+  for (let o = 0; o < bends.length; o++) {
+    for (let m = memberStarts[o]!; m < memberStarts[o + 1]!; m++) bends[o]! += Math.round((tan2[members[m]!]! || 0) * scale);
+  }
+  const floors = frame.floors.map((floor) => Math.round(floor * scale));
+  const steps = new Set([0]);
+  for (let o = 0; o < floors.length; o++) if (usable[o] === 1) steps.add(floors[o]!);
+  const levels = [...steps].sort((a, b) => a - b).flatMap((floor) => {
+    const options = efficientOptions({ starts, costs, bends }, (o) => usable[o] === 1 && floors[o]! <= floor);
+    return options === null ? [] : [levelOf(floor, options)];
+  });
+  return { decisions, levels, costUnit, scale, unpredicted, totalCost };
+}
+
+/** A chain is made when a budget first asks for it. */
+function levelOf(floor: number, options: OptionTable): Level {
+  let known: RelaxedQuestion | null = null;
   let turned: RelaxedQuestion | null = null;
-  const relaxation = (): Relaxation => (known ??= relax(entries));
-  return { floor, entries, relaxation, byBend: () => (turned ??= mirrored(entries, relaxation())) };
+  const byCost = (): RelaxedQuestion => (known ??= { options, relaxation: relax(options) });
+  return { floor, options, leastCost: leastWeight(options), leastBend: leastValue(options), byCost, byBend: () => (turned ??= mirrored(byCost())) };
 }
 
 /** The format of every site, from the rank each decision takes. */
-export function formatsOf(question: Question, ranks: ArrayLike<number>): Record<SiteId, SiteFormat> {
+export function formatsOf({ decisions }: Pick<Question, 'decisions'>, ranks: ArrayLike<number>): Record<SiteId, SiteFormat> {
   const formats: Record<SiteId, SiteFormat> = {};
-  question.decisions.forEach((decision, i) => {
-    for (const id of decision.sites) formats[id] = decision.formats[ranks[i]!]!;
+  decisions.forEach((decision, i) => {
+    const format = decision.formats[ranks[i]!]!;
+    for (const id of decision.sites) formats[id] = format;
   });
   return formats;
 }
@@ -134,69 +181,19 @@ export function winsTie(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   return false;
 }
 
-function isMeasured(offer: FormatOffer): boolean {
-  return offer.tan2 !== null && Number.isFinite(offer.tan2);
-}
-
-/** Sites by decision: a group stands where its first site does. */
-function gather(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[]): SiteChoice[][] {
-  const groupOf = new Map<SiteId, number>();
-  groups.forEach((group, g) => {
-    for (const id of group) {
-      if (groupOf.has(id)) throw new BendscopeError('E-BUG-02', `solver: expected ${id} in one group`);
-      groupOf.set(id, g);
-    }
-  });
-  const byGroup = new Map<number, SiteChoice[]>();
-  const gathered: SiteChoice[][] = [];
-  for (const site of sites) {
-    const group = groupOf.get(site.id);
-    groupOf.delete(site.id);
-    const known = group === undefined ? undefined : byGroup.get(group);
-    if (known) known.push(site);
-    else {
-      const members = [site];
-      gathered.push(members);
-      if (group !== undefined) byGroup.set(group, members);
-    }
-  }
-  for (const id of groupOf.keys()) throw new BendscopeError('E-BUG-02', `solver: expected groups of known sites, got ${id}`);
-  return gathered;
-}
-
-function decisionOf(members: readonly SiteChoice[], costUnit: number, scale: number): Decision {
-  const [first] = members;
-  const shared = first!.offers.map((offer) => offer.format).filter((format) => members.every((site) => site.offers.some((offer) => offer.format === format)));
-  const names = members.map((site) => site.id).join(', ');
-  const locks = [...new Set(members.flatMap((site) => site.lock ?? []))];
-  if (locks.length > 1) throw new BendscopeError('E-PLAN-08', `plan: expected ${names} to share a format, got locks to ${locks.join(' and ')}`, 'Unlock one of them, or lock all to the same format.');
-  const [lock] = locks;
-  if (lock !== undefined && !shared.includes(lock)) {
-    throw new BendscopeError('E-PLAN-08', `plan: expected ${names} locked to ${shared.join(' or ') || 'a format they share'}, got ${lock}`, 'Unlock it, or measure that format first.');
-  }
-  const offers = shared.map((format, rank) => {
-    const own = members.map((site) => site.offers.find((offer) => offer.format === format)!);
-    return {
-      rank,
-      cost: own.reduce((sum, offer) => sum + offer.cost / costUnit, 0),
-      bend: own.reduce((sum, offer) => sum + (isMeasured(offer) ? Math.round(offer.tan2! * scale) : 0), 0),
-      floor: Math.max(...own.map((offer) => Math.round(offer.floorTan2 * scale))),
-      usable: lock === undefined ? own.every(isMeasured) : format === lock,
-    };
-  });
-  if (!offers.some((offer) => offer.usable)) throw new BendscopeError('E-PLAN-08', `plan: expected a measured format for ${names}, got none`, 'Measure it, or lock it to a format.');
-  return { formats: shared, sites: members.map((site) => site.id), offers };
+function isNumber(tan2: number | null): tan2 is number {
+  return tan2 !== null && Number.isFinite(tan2);
 }
 
 /** Power of two that brings the largest possible tan^2 to at most 2^52: every sum of rounded values is then an exact integer. */
-function integerScale(sites: readonly SiteChoice[]): number {
-  let total = 0;
-  let floor = 0;
-  for (const { offers } of sites) {
-    total += Math.max(0, ...offers.map((offer) => (isMeasured(offer) ? offer.tan2! : 0)));
-    floor = Math.max(floor, ...offers.map((offer) => offer.floorTan2));
+function integerScale({ siteStarts, largestFloor }: QuestionFrame, tan2: Float64Array): number {
+  let total = largestFloor;
+  for (let s = 0; s + 1 < siteStarts.length; s++) {
+    let most = 0;
+    for (let o = siteStarts[s]!; o < siteStarts[s + 1]!; o++) if (tan2[o]! > most) most = tan2[o]!;
+    total += most;
   }
-  return total + floor === 0 ? 1 : 2 ** Math.min(1000, 51 - Math.floor(Math.log2(total + floor)));
+  return total === 0 ? 1 : 2 ** Math.min(1000, 51 - Math.floor(Math.log2(total)));
 }
 
 function checkSite({ id, offers }: SiteChoice): void {

@@ -11,8 +11,9 @@ import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { BendscopeError } from '../base/errors';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import { formatsOf, winsTie, type Level, type Question } from './choices';
+import { entriesOf, ranksTaken } from './options';
 import { paretoLists } from './pareto';
-import { entriesAfter, relaxedValue } from './relaxation';
+import { optionsAfter, relaxedValue } from './relaxation';
 
 export interface FrontierPoint {
   /** Cost of the plan in the unit of the offers; sites with an unmeasured format included. */
@@ -115,8 +116,8 @@ function exactRuns(levels: readonly Level[], stateLimit: number): Run[] | null {
   const runs: Run[] = [];
   let left = stateLimit;
   // The last level leaves out the least, so that its lists are the longest.
-  for (const { entries, floor } of levels.toReversed()) {
-    const lists = paretoLists(entries, left);
+  for (const { options, floor } of levels.toReversed()) {
+    const lists = paretoLists(Array.from({ length: options.starts.length - 1 }, (_, d) => entriesOf(options, d)), left);
     if (lists === null) return null;
     left -= lists.states;
     const { weights: costs, values: bends } = lists;
@@ -129,11 +130,11 @@ function exactRuns(levels: readonly Level[], stateLimit: number): Run[] | null {
   return runs;
 }
 
-function relaxedRun({ entries, floor, relaxation }: Level): Run {
-  const chain = relaxation();
+function relaxedRun({ floor, byCost }: Level): Run {
+  const { options, relaxation: chain } = byCost();
   return {
     isExact: false, floor, costs: chain.weights, bends: chain.values,
-    ranksOf: (state) => entriesAfter(entries, chain, state).map((taken, i) => entries[i]![taken]!.rank),
+    ranksOf: (state) => ranksTaken(options, optionsAfter(options, chain, state)),
     leastBend: (cost) => floor + relaxedValue(chain, cost),
   };
 }

@@ -5,12 +5,7 @@
  * decision wins (choices.ts, winsTie).
  */
 
-/** An option by what it weighs and what it is worth; either may be the cost, the other is the bend. */
-export interface Entry {
-  readonly rank: number;
-  readonly weight: number;
-  readonly value: number;
-}
+import type { Entry } from './options';
 
 /** Growing arrays of one list. `parents` rebuild a set: entries.length * (state in the list before) + (index of the entry). */
 export class ParetoList {
@@ -35,17 +30,48 @@ export class ParetoList {
     this.parents = new Int32Array(2 * length);
   }
 
-  /** Keeps the states for which `keep` holds. */
-  filter(keep: (weight: number, value: number) => boolean): void {
+  /** How many states weigh at most this. */
+  countWithin(weight: number): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.weights[middle]! > weight) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Keeps the states that can come to at most `worst` within a capacity: lighter ones may gain, heavier ones must lose. */
+  keepReaching(capacity: number, reach: Reach, worst: number): void {
+    const { weights, values, parents } = this;
     let kept = 0;
     for (let i = 0; i < this.length; i++) {
-      if (!keep(this.weights[i]!, this.values[i]!)) continue;
-      this.weights[kept] = this.weights[i]!;
-      this.values[kept] = this.values[i]!;
-      this.parents[kept++] = this.parents[i]!;
+      if (reached(weights[i]!, values[i]!, capacity, reach) > worst) continue;
+      weights[kept] = weights[i]!;
+      values[kept] = values[i]!;
+      parents[kept++] = parents[i]!;
     }
     this.length = kept;
   }
+
+  /** The least that any state can come to, or `known` where that is less. */
+  leastReached(capacity: number, reach: Reach, known: number): number {
+    let least = known;
+    for (let i = 0; i < this.length; i++) least = Math.min(least, reached(this.weights[i]!, this.values[i]!, capacity, reach));
+    return least;
+  }
+}
+
+/** What decisions that are still to be added can gain at most, and must lose at least, a unit of weight. */
+export interface Reach {
+  readonly gain: number;
+  readonly loss: number;
+}
+
+/** A lower bound on what a state can come to within a capacity. */
+function reached(weight: number, value: number, capacity: number, { gain, loss }: Reach): number {
+  return weight <= capacity ? value - gain * (capacity - weight) : value + loss * (weight - capacity);
 }
 
 /**
