@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BendscopeError } from '../base/errors';
 import { gpt2Graph } from '../models/gpt2';
-import { PASS_SCHEMES, type RecipeName } from '../graph/policy';
-import { recipeOptions } from '../graph/recipes';
+import { PASS_SCHEMES, type PassScheme, type RecipeName, type SiteFormat } from '../graph/policy';
+import { recipeOptions, schemeOptions } from '../graph/recipes';
 import { costedSites } from './cost';
 import { formatsWhere } from './plan';
 import { parseShareLink, shareLink, sharedFormats } from './share-link';
@@ -13,7 +13,7 @@ const graph = (model: string, layers: number) => gpt2Graph({ model, layers, widt
 const MINI = graph('gpt2-mini', 6);
 const SITES = costedSites(MINI, 'nvfp4');
 const OUTS = costedSites(MINI, 'fp8-out');
-const HEADER = { data: 'moby-dick', seed: 7, recipe: 'nvfp4', options: {} } as const;
+const HEADER = { data: 'moby-dick', seed: 7, recipe: 'nvfp4', options: {}, second: null } as const;
 const LINK = shareLink(formatsWhere(SITES, () => false, 'nvfp4'), MINI, HEADER);
 
 /** What reading a fragment and unpacking it for gpt2-mini ends in: the name of its error, or null. */
@@ -67,6 +67,22 @@ describe('share link', () => {
     }));
   });
 
+  it('gives plans of two low formats back, with the switches of both', () => {
+    const two = fc.tuple(fc.constantFrom(...PASS_SCHEMES), fc.constantFrom(...PASS_SCHEMES)).filter(([a, b]) => a !== b);
+    const options = fc.record({ weights1d: fc.boolean(), rht: fc.boolean(), pow2: fc.boolean(), floor: fc.boolean(), e5m2Grad: fc.boolean() });
+    fc.assert(fc.property(two, options, fc.array(fc.nat(2), { minLength: 72, maxLength: 72 }), ([recipe, second]: [PassScheme, PassScheme], given, codes) => {
+      const formats = Object.fromEntries(SITES.map(({ id }, i): [string, SiteFormat] => [id, (['bf16', recipe, second] as const)[codes[i]!]!]));
+      const link = parseShareLink(shareLink(formats, MINI, { ...HEADER, recipe, second, options: given }))!;
+      expect(link).toMatchObject({ recipe, second, options: schemeOptions([recipe, second], given) });
+      expect(Object.keys(link.options)).toHaveLength(Object.keys(schemeOptions([recipe, second], given)).length);
+      expect(sharedFormats(link, MINI)).toEqual(formats);
+    }));
+    // 01 for NVFP4 and 10 for MXFP8, as pairs in sextets: 01 10 10 = a.
+    const formats = Object.fromEntries(SITES.map(({ id }, i): [string, SiteFormat] => [id, i % 3 === 0 ? 'nvfp4' : 'mxfp8']));
+    expect(shareLink(formats, MINI, { ...HEADER, second: 'mxfp8' })).toBe(`#v=1&m=gpt2-mini&d=moby-dick&s=7&r=nvfp4&x=&p=${'a'.repeat(24)}AA&y=mxfp8`);
+    expect(() => shareLink(formats, MINI, HEADER)).toThrow(BendscopeError);
+  });
+
   it('writes switches as text that is read the same', () => {
     const text = (recipe: RecipeName, options: object) => decodeURIComponent(/x=([^&]*)/.exec(shareLink({}, MINI, { ...HEADER, recipe, options }))![1]!);
     expect(text('nvfp4', { rht: true, sr: true, seed: 4294967295 })).toBe('rht,sr,seed.4294967295');
@@ -102,7 +118,16 @@ describe('share link: input from strangers', () => {
     ['a huge plan', `${LINK}${'A'.repeat(1e6)}`, 'E-LINK-01'],
     ['a character outside base64url', change('VV', 'V+'), 'E-LINK-01'],
     ['padding', `${LINK}==`, 'E-LINK-01'],
-    ['a second low format', change('VV', 'lV'), 'E-LINK-01'],
+    ['a second low format that it does not name', change('VV', 'lV'), 'E-LINK-01'],
+    ['an unknown second format', `${LINK}&y=int3`, 'E-PLAN-03'],
+    ['the recipe as its own second format', `${LINK}&y=nvfp4`, 'E-PLAN-03'],
+    ['op groups as a second format', `${LINK}&y=fp8-out`, 'E-PLAN-03'],
+    ['a second format of op groups', `${shareLink({}, MINI, { ...HEADER, recipe: 'fp8-out' })}&y=mxfp8`, 'E-PLAN-03'],
+    ['two second formats', `${LINK}&y=mxfp8&y=fp8`, 'E-LINK-01'],
+    ['an empty second format', `${LINK}&y=`, 'E-PLAN-03'],
+    ['a switch of neither format', `${change('x=', 'x=pow2')}&y=mxfp8`, 'E-PLAN-03'],
+    ['a low head in the second format', `${LINK.replace(/AA$/, 'gA')}&y=mxfp8`, 'E-LINK-01'],
+    ['the rejected code beside a second format', `${change('VV', '_V')}&y=mxfp8`, 'E-LINK-01'],
     ['the rejected code', change('VV', '_V'), 'E-LINK-01'],
     ['a low head', LINK.replace(/AA$/, 'QA'), 'E-LINK-01'],
     ['bits beyond the last site', LINK.replace(/AA$/, 'AB'), 'E-LINK-01'],

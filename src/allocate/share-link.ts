@@ -1,14 +1,15 @@
 /**
  * A complete plan in a link (ux.md 6.9): `#v=1&m=<model>&d=<data>&s=<seed>&r=<recipe>&x=<switches>&p=<plan>`, where p
  * holds 2 bits a site as base64url without padding, sites in sites(graph) order: every GEMM pass (the head's too) for a
- * pass recipe, every output for op groups. x is a list of switches: `rht,sr,seed.7`, `out.mx`. Reading is two steps,
+ * pass recipe, every output for op groups. 0 is BF16, 1 the recipe's format, 2 the second one, which `&y=<scheme>` then
+ * names, 3 nothing. x is a list of switches: `rht,sr,seed.7`, `out.mx`. Reading is two steps,
  * because the sites are known only once the model is open: the header says what is needed, the plan is unpacked afterwards.
  * A link is input from strangers: everything it can hold wrongly has a named error, and nothing is applied in part.
  */
 import { BendscopeError } from '../base/errors';
-import { RECIPE_NAMES } from '../graph/policy';
-import type { PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
-import { recipeOptions, RECIPES, SWITCHES } from '../graph/recipes';
+import { PASS_SCHEMES, RECIPE_NAMES } from '../graph/policy';
+import type { PassScheme, PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
+import { OPTION_NAMES, RECIPES, schemeOptions, SWITCHES } from '../graph/recipes';
 import { sites, type Site } from '../graph/sites';
 import type { Graph } from '../graph/types';
 import { isRecipeName, validateOptions } from '../graph/validate';
@@ -22,7 +23,10 @@ export interface SharedLink {
   readonly data: string;
   readonly seed: number;
   readonly recipe: RecipeName;
+  /** Of the recipe and the second format. */
   readonly options: PolicyOptions;
+  /** The plan's second low format, null where it has none. */
+  readonly second: PassScheme | null;
   /** The packed formats; sharedFormats() unpacks them for a graph. */
   readonly packed: string;
 }
@@ -30,19 +34,34 @@ export interface SharedLink {
 const KEYS = ['v', 'm', 'd', 's', 'r', 'x', 'p'] as const;
 const RETRY = 'Ask for the link again, or import the allocation file instead.';
 
-/** The fragment of a link, `#` included. Sites that a recipe never lowers (the head) are packed as BF16. */
+/**
+ * The fragment of a link, `#` included. Sites that a recipe never lowers (the head) are packed as BF16. Throws E-BUG-02 for
+ * a site in a format that is neither the recipe's nor the second.
+ */
 export function shareLink(formats: Formats, graph: Graph, link: Omit<SharedLink, 'packed' | 'model'>): string {
-  const switches = Object.entries(recipeOptions(link.recipe, link.options)).map(([name, value]) => (value === true ? name : `${name}.${String(value)}`)).join(',');
+  const low: readonly SiteFormat[] = ['bf16', ...lowOf(link)];
+  const codeOf = (id: SiteId): number => {
+    const code = low.indexOf(formatOf(formats, id));
+    if (code < 0) throw new BendscopeError('E-BUG-02', `link: expected ${id} in ${low.join(' or ')}, got ${formatOf(formats, id)}`);
+    return code;
+  };
+  const switches = Object.entries(schemeOptions(lowOf(link), link.options)).map(([name, value]) => (value === true ? name : `${name}.${String(value)}`)).join(',');
   const values: Readonly<Record<(typeof KEYS)[number], string>> = {
     v: String(VERSION), m: graph.model, d: link.data, s: String(link.seed), r: link.recipe, x: switches,
-    p: packBits(sharedSites(graph, link.recipe).map(({ id, paintable }) => (paintable && formatOf(formats, id) !== 'bf16' ? 1 : 0))),
+    p: packBits(sharedSites(graph, link.recipe).map(({ id, paintable }) => (paintable ? codeOf(id) : 0))),
   };
-  return `#${KEYS.map((key) => `${key}=${encodeURIComponent(values[key])}`).join('&')}`;
+  const second = link.second === null ? '' : `&y=${link.second}`;
+  return `#${KEYS.map((key) => `${key}=${encodeURIComponent(values[key])}`).join('&')}${second}`;
+}
+
+/** The low formats of a link's plan, in the order of their codes from 1. */
+function lowOf({ recipe, second }: Pick<SharedLink, 'recipe' | 'second'>): readonly RecipeName[] {
+  return second === null ? [recipe] : [recipe, second];
 }
 
 /**
  * What a fragment asks for; null when it shares nothing (empty, or view keys only). Other keys are left to the page.
- * Throws E-VER-01 (newer version), E-PLAN-03 (unknown recipe, or a switch it has not), E-PLAN-06 (a switch out of its
+ * Throws E-VER-01 (newer version), E-PLAN-03 (unknown recipe or second format, or a switch they have not), E-PLAN-06 (a switch out of its
  * range), E-LINK-01 (damaged).
  */
 export function parseShareLink(fragment: string): SharedLink | null {
@@ -60,23 +79,32 @@ export function parseShareLink(fragment: string): SharedLink | null {
   if (!/^(0|[1-9]\d{0,14})$/.test(seed)) throw damaged(`expected a seed, got s=${show(seed)}`);
   const recipe = get('r');
   if (!isRecipeName(recipe)) throw new BendscopeError('E-PLAN-03', `link: expected a recipe (${RECIPE_NAMES.join(', ')}), got ${show(recipe)}`, 'Update the app if the link is from a newer one.');
-  const options = parseSwitches(get('x'), recipe);
+  const second = found.has('y') ? parseSecond(found.getAll('y'), recipe) : null;
+  const options = parseSwitches(get('x'), lowOf({ recipe, second }));
   const [model, data, packed] = [get('m'), get('d'), get('p')];
   if (model === '' || data === '') throw damaged('expected the names of a model and a data set');
   if (!/^[A-Za-z0-9_-]*$/.test(packed)) throw damaged('the plan holds a character that base64url has not');
-  return { model, data, seed: Number(seed), recipe, options, packed };
+  return { model, data, seed: Number(seed), recipe, options, second, packed };
 }
 
-function parseSwitches(text: string, recipe: RecipeName): PolicyOptions {
+function parseSecond(all: readonly string[], recipe: RecipeName): PassScheme {
+  if (all.length !== 1) throw damaged(`expected y= once, got it ${all.length} times`);
+  const second = RECIPES[recipe].kind === 'pass' ? PASS_SCHEMES.find((scheme) => scheme === all[0] && scheme !== recipe) : undefined;
+  if (second === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a second format of passes beside ${recipe} (${PASS_SCHEMES.join(', ')}), got ${show(all[0] ?? '')}`, 'Update the app if the link is from a newer one.');
+  return second;
+}
+
+function parseSwitches(text: string, low: readonly RecipeName[]): PolicyOptions {
+  const known = OPTION_NAMES.filter((name) => low.some((scheme) => RECIPES[scheme].switches.includes(name)));
   const given: Record<string, unknown> = {};
   for (const part of text.split(',').filter((part) => part !== '')) {
     const [, word = part, value] = /^([^.]*)(?:\.(.*))?$/s.exec(part) ?? [];
-    const name = RECIPES[recipe].switches.find((known) => known === word);
-    if (name === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a switch of ${recipe} (${RECIPES[recipe].switches.join(', ') || 'it has none'}), got ${show(word)}`, 'Update the app if the link is from a newer one.');
+    const name = known.find((option) => option === word);
+    if (name === undefined) throw new BendscopeError('E-PLAN-03', `link: expected a switch of ${low.join(' or ')} (${known.join(', ') || 'it has none'}), got ${show(word)}`, 'Update the app if the link is from a newer one.');
     if (given[name] !== undefined) throw damaged(`expected the switch ${name} once`);
     given[name] = value === undefined ? true : SWITCHES[name].values === 'u32' && /^(0|[1-9]\d*)$/.test(value) ? Number(value) : value;
   }
-  return recipeOptions(recipe, validateOptions(given, 'link'));
+  return schemeOptions(low, validateOptions(given, 'link'));
 }
 
 /** The sites whose codes a link of this recipe holds, in order. */
@@ -92,11 +120,12 @@ export function sharedFormats(link: SharedLink, graph: Graph): Formats {
   if (link.model !== graph.model) throw new BendscopeError('E-PLAN-01', `This plan was made for ${show(link.model)}; the open model is ${show(graph.model)}.`, `Open ${show(link.model)} first.`);
   const all = sharedSites(graph, link.recipe);
   const codes = unpackBits(link.packed, all.length);
+  const known: readonly SiteFormat[] = ['bf16', ...lowOf(link)];
   const formats: Record<SiteId, SiteFormat> = {};
   all.forEach(({ id, paintable }, i) => {
-    const code = codes[i]!;
-    if (code > 1 || (code === 1 && !paintable)) throw damaged(`${id} has format ${code}, which the recipe ${link.recipe} has not`);
-    if (paintable) formats[id] = code === 0 ? 'bf16' : link.recipe;
+    const format = known[codes[i]!];
+    if (format === undefined || (format !== 'bf16' && !paintable)) throw damaged(`${id} has format ${codes[i]}, which a plan of ${lowOf(link).join(' and ')} has not`);
+    if (paintable) formats[id] = format;
   });
   return formats;
 }

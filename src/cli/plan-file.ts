@@ -10,6 +10,6 @@ export interface PlanFile extends ImportedAllocation {
 
 /** Throws E-FILE-09 and what importAllocation does: E-FILE-07, E-VER-01, E-PLAN-01 to -03, E-PLAN-06. */
 export async function readPlan(path: string, { graph, sha256 }: OpenedFolder): Promise<PlanFile> {
-  const imported = importAllocation(await readText(path), { graph, modelSha256: sha256 }, path, 'several');
+  const imported = importAllocation(await readText(path), { graph, modelSha256: sha256 }, path);
   return { ...imported, facts: allocationFacts(imported, path) };
 }

@@ -6,22 +6,29 @@ import { exportAllocation, importAllocation } from '../allocate/allocation-file'
 import { parseShareLink, sharedFormats, shareLink } from '../allocate/share-link';
 import { BendscopeError, toPlainError } from '../base/errors';
 import type { Plan } from '../allocate/plan';
-import type { PolicyOptions, RecipeName } from '../graph/policy';
+import type { PassScheme, PolicyOptions, RecipeName } from '../graph/policy';
 import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
 import type { ActionContext } from './context';
-import { commit, withRecipe } from './document';
-import { notify, notifyError } from './facts';
+import { documentOptions, withRecipe } from './document';
+import { createDocumentEdits } from './document-edits';
 import { allocationFactsOf } from './exported-facts';
+import { notify, notifyError } from './facts';
+import { furtherFormats } from './format-use';
 import { freshPlan, jointsOf, leaveOneOutOf, provenanceOf } from './selectors';
 
-export function createTransferActions({ document, facts, view, base, shown, refusedByRun }: ActionContext) {
-  /** Takes over recipe, switches and a plan made of the one in hand, as one undo step. */
-  const take = (recipe: RecipeName, options: PolicyOptions, planOf: (inHand: Plan) => Plan, label: string): void => {
+export function createTransferActions(context: ActionContext) {
+  const { document, facts, base, shown, refusedByRun } = context;
+  const edits = createDocumentEdits(context);
+  /** Takes over recipe, switches and a plan made of the one in hand, as one undo step; false, and a notice, if it holds three low formats. */
+  const take = (recipe: RecipeName, options: PolicyOptions, planOf: (inHand: Plan) => Plan, label: string, second?: PassScheme | null): boolean => {
     const { graph } = facts.getState();
-    if (!graph) return;
+    if (!graph) return false;
     const next = withRecipe(document.getState(), recipe, options, () => freshPlan(graph, recipe));
-    if (recipe !== document.getState().recipe) view.setState({ preview: null, primary: null, selection: new Set(), hovered: null });
-    if (next.plan) commit(document, { ...next, plan: planOf(next.plan) }, label);
+    if (!next.plan) return false;
+    const plan = planOf(next.plan);
+    // What comes in says all of it: a second format that was chosen before is none of it.
+    const own = second ?? furtherFormats(plan, recipe)[0] ?? null;
+    return edits.withCells(() => edits.take(plan, label, { ...next, second: own, options: documentOptions(recipe, own, options) }));
   };
   return {
     /** The text of allocation.json, or null without a plan. */
@@ -53,8 +60,7 @@ export function createTransferActions({ document, facts, view, base, shown, refu
       try {
         if (!graph) throw new BendscopeError('E-RUN-04', 'import: expected an open model, got none', 'Open a model first.');
         const { recipe, options, plan } = importAllocation(text, { graph, modelSha256 }, fileName);
-        take(recipe, options, () => plan, `import ${fileName}`);
-        return true;
+        return take(recipe, options, () => plan, `import ${fileName}`);
       } catch (thrown) {
         notifyError(facts, toPlainError(thrown));
         return false;
@@ -64,9 +70,9 @@ export function createTransferActions({ document, facts, view, base, shown, refu
     /** The whole plan as a link, or null without a plan. */
     shareUrl(): string | null {
       const { plan } = document.getState();
-      const { graph, data, recipe, options } = shown();
+      const { graph, data, recipe, options, second } = shown();
       if (!plan || !graph) return null;
-      return base + shareLink(plan.formats, graph, { data: data.source, seed: data.seed, recipe, options });
+      return base + shareLink(plan.formats, graph, { data: data.source, seed: data.seed, recipe, options, second });
     },
 
     /** Applies a link's plan if it is of the open model; it never downloads or runs anything. */
@@ -81,8 +87,7 @@ export function createTransferActions({ document, facts, view, base, shown, refu
         const source = link.data === 'moby-dick' || link.data === 'sotu' ? link.data : data.source;
         if (source !== link.data) notify(facts, { kind: 'info', name: '', message: `The link's plan was made with a text this page has not (${link.data}); angles are for ${source}.`, hint: '' });
         if (source !== data.source || link.seed !== data.seed) facts.setState({ data: { ...data, source, seed: link.seed }, openedData: null });
-        take(link.recipe, link.options, (inHand) => ({ ...inHand, formats: { ...inHand.formats, ...formats } }), 'open link');
-        return true;
+        return take(link.recipe, link.options, (inHand) => ({ ...inHand, formats: { ...inHand.formats, ...formats } }), 'open link', link.second);
       } catch (thrown) {
         notifyError(facts, toPlainError(thrown));
         return false;
