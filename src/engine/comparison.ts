@@ -24,7 +24,7 @@ export function compareCommand(label: string, g: BufferSlice, r: BufferSlice, qu
   };
 }
 
-/** |q|^2 of the difference and |r|^2 of two BF16 tensors, in the same places. */
+/** |r|^2 of a BF16 tensor and |q-r|^2 of its rounding, in the same places. */
 export function outErrorCommand(q: BufferSlice, r: BufferSlice, quads: number, first: number, sums: BufferSlice): ResolvedCommand {
   return {
     label: 'out_error/local-error',
@@ -33,12 +33,42 @@ export function outErrorCommand(q: BufferSlice, r: BufferSlice, quads: number, f
   };
 }
 
-/** Partials of `count` chunks from `first` on, as read back -> their sums in FP64. */
-export function addPartials(partials: Float32Array, first: number, count: number): TensorSums {
-  const total = [0, 0, 0, 0, 0];
+/** What the difference q - r changes the loss by, weighed by the BF16 gradient g, in the places that both leave free. */
+export function firstOrderCommand(q: BufferSlice, r: BufferSlice, g: BufferSlice, bf16: boolean, quads: number, first: number, sums: BufferSlice): ResolvedCommand {
+  return {
+    label: 'first_order/local-error',
+    dispatch: { kernel: 'first_order', constants: { BF16: bf16 ? 1 : 0 }, params: [quads, first], bindings: [], invocations: Math.ceil((4 * quads) / COMPARE_CHUNK), flops: 40 * quads },
+    slices: [q, r, g, sums],
+  };
+}
+
+/** The words of `count` chunks from `first` on, as read back -> their sums in FP64. */
+function addWords(partials: Float32Array, first: number, count: number): Float64Array {
+  const total = new Float64Array(COMPARE_WORDS);
   for (let chunk = first; chunk < first + count; chunk++) {
-    for (let i = 0; i < total.length; i++) total[i] = (total[i] ?? 0) + (partials[chunk * COMPARE_WORDS + i] ?? 0);
+    for (let i = 0; i < COMPARE_WORDS; i++) total[i] = (total[i] ?? 0) + (partials[chunk * COMPARE_WORDS + i] ?? 0);
   }
-  const [gg = 0, rr = 0, dd = 0, dr = 0, nonFinite = 0] = total;
+  return total;
+}
+
+export function addPartials(partials: Float32Array, first: number, count: number): TensorSums {
+  const [gg = 0, rr = 0, dd = 0, dr = 0, nonFinite = 0] = addWords(partials, first, count);
   return { gg, rr, dd, dr, nonFinite };
+}
+
+/** Sums over the output y of one site, low against high, both from the reference's inputs; FP64 totals of FP32 partials. */
+export interface OutputSums {
+  /** |y_low - y|^2 and |y|^2. */
+  readonly dd: number;
+  readonly rr: number;
+  /** With the gradient g that arrives at y: sum of clamp(g (y_low - y), +-1e10)^2, and |g|^2. null where y is itself a gradient. */
+  readonly arriving: { readonly gd: number; readonly gg: number } | null;
+  readonly elements: number;
+  /** Inf and NaN elements of y_low, of g and of quantized operands: where there are any, no sum counts. */
+  readonly nonFinite: number;
+}
+
+export function addOutput(partials: Float32Array, first: number, count: number): Pick<OutputSums, 'dd' | 'rr' | 'nonFinite'> & { readonly gd: number; readonly gg: number } {
+  const [, rr = 0, dd = 0, , ofLow = 0, gd = 0, gg = 0, ofBoth = 0] = addWords(partials, first, count);
+  return { dd, rr, gd, gg, nonFinite: ofLow + ofBoth };
 }

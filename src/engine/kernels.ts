@@ -25,6 +25,7 @@ const ROWS = {
   cross_entropy_bprop: ['read', 'read', 'read', 'write'],
   gradient_compare: ['read', 'read', 'write'],
   out_error: ['read', 'read', 'write'],
+  first_order: ['read', 'read', 'read', 'write'],
   shift: ['read', 'read', 'write'],
   dot: ['read', 'read', 'write'],
   flip_ulp: ['read', 'write'],

@@ -1,7 +1,7 @@
 /**
  * Local error of a site (method.md 7). Of a pass: its own output from the reference's inputs, once low and once high,
  * unrounded and without bias. Of a `:out` site: the reference's output as its consumers would read it back, against itself.
- * The caller compares the two tensors.
+ * The caller compares the two tensors, and weighs their difference by the gradient that arrives there (formats.md 7).
  */
 import { REFERENCE_POLICY, type Policy, type SiteId } from '../graph/policy';
 import { parseSiteId } from '../graph/sites';
@@ -10,7 +10,7 @@ import { opContext, type RunSettings } from './compile';
 import { linearPass } from './ops/linear';
 import { resource, value } from './ops/op';
 import { roundTrip } from './packed-cache';
-import { tensorBytes, type Binding, type Step } from './program';
+import { tensorBytes, type Binding, type Step, type ValueKey } from './program';
 import { Values, type BatchShape } from './values';
 
 export interface LocalError {
@@ -20,6 +20,10 @@ export interface LocalError {
   readonly high: Binding;
   readonly bf16: boolean;
   readonly quads: number;
+  /** Without what pads rows to whole quads; the padding is zero in both outputs and in what arrives. */
+  readonly elements: number;
+  /** The reference's gradient at the output, BF16; null where the output is itself a gradient (dgrad, wgrad). */
+  readonly arriving: ValueKey | null;
 }
 
 /** reference: the values of the reference policy, whose tensors a local error starts from. */
@@ -29,7 +33,7 @@ export function localError(reference: Values, site: SiteId, policy: Policy, shap
   const rows = shape.sequences * shape.tokens;
   if (pass === 'out') {
     const rounded = roundTrip(new Values(reference.graph, policy), node, shape);
-    return { steps: [rounded.step], low: rounded.out, high: value(reference.y(id)), bf16: true, quads: tensorBytes(rows, node.cols, true) / 8 };
+    return { steps: [rounded.step], low: rounded.out, high: value(reference.y(id)), bf16: true, quads: tensorBytes(rows, node.cols, true) / 8, elements: rows * node.cols, arriving: reference.arriving(id) };
   }
   const outputOf = (out: Binding, p: Policy): Step => ({
     slot: `local-error/${site}`, variant: '', reads: [], writes: [],
@@ -39,7 +43,7 @@ export function localError(reference: Values, site: SiteId, policy: Policy, shap
   const [outRows, cols] = outputSize(node, pass, rows);
   return {
     steps: [outputOf(low, policy), outputOf(high, { ...REFERENCE_POLICY, reference: policy.reference })],
-    low, high, bf16: false, quads: tensorBytes(outRows, cols, false) / 16,
+    low, high, bf16: false, quads: tensorBytes(outRows, cols, false) / 16, elements: outRows * cols, arriving: pass === 'fprop' ? reference.arriving(id) : null,
   };
 }
 

@@ -2,7 +2,7 @@
  * One staging buffer, mapped once a run: partial sums, loss rows and the count of non-finite operands together, because a
  * map costs 5-15 ms (engine.md 3.2).
  */
-import type { Gpu } from '../gpu/gpu';
+import type { BufferSlice, Gpu } from '../gpu/gpu';
 
 export class Readback {
   #gpu: Gpu;
@@ -16,11 +16,13 @@ export class Readback {
     this.#sumBytes = sumBytes;
   }
 
-  async read(sums: GPUBuffer, stats: GPUBuffer, statBytes: number, alpha: GPUBuffer | null): Promise<{ sums: Float32Array; stats: Float32Array; nonFiniteOperands: number }> {
+  /** stats: loss rows; null where the run has no loss to tell. */
+  async read(sums: GPUBuffer, stats: BufferSlice | null, alpha: GPUBuffer | null): Promise<{ sums: Float32Array; stats: Float32Array; nonFiniteOperands: number }> {
     const { device } = this.#gpu;
+    const statBytes = stats?.size ?? 0;
     const encoder = device.createCommandEncoder({ label: 'readback' });
     encoder.copyBufferToBuffer(sums, 0, this.#staging, 0, this.#sumBytes);
-    encoder.copyBufferToBuffer(stats, 0, this.#staging, this.#sumBytes, statBytes);
+    if (stats) encoder.copyBufferToBuffer(stats.buffer, stats.offset, this.#staging, this.#sumBytes, statBytes);
     const tail = this.#sumBytes + statBytes;
     if (alpha) encoder.copyBufferToBuffer(alpha, 0, this.#staging, tail, 16);
     device.queue.submit([encoder.finish()]);

@@ -4,7 +4,7 @@
  */
 import { whole, type BufferSlice } from '../gpu/gpu';
 import { part, type SessionBuffers } from './buffers';
-import { compareCommand, outErrorCommand } from './comparison';
+import { compareCommand, firstOrderCommand, outErrorCommand } from './comparison';
 import type { ResolvedCommand } from './executor';
 import type { LocalError } from './local-error';
 import type { BufferSet, comparePlan } from './memory';
@@ -71,10 +71,20 @@ export class SessionCommands {
 
   localError({ steps, low, high, bf16, quads }: LocalError): ResolvedCommand[] {
     const size = quads * (bf16 ? 8 : 16);
-    const [a, b] = [low, high].map((binding) => part(this.#buffers.get(this.#reference, 'resource' in binding ? binding.resource : binding.value), 0, size));
-    if (!a || !b) return [];
+    const [a, b] = [this.#start(low, size), this.#start(high, size)];
     const compare = bf16 ? outErrorCommand(a, b, quads, this.#plan.localErrorFirst, this.#sums) : compareCommand('local-error', a, b, quads, this.#plan.localErrorFirst, this.#sums);
     return [...steps.flatMap((step) => this.step(step, null)), compare];
+  }
+
+  /** Follows `localError`, whose two outputs it weighs by the gradient that arrives there; none of a gradient. */
+  firstOrder({ low, high, bf16, quads, arriving }: LocalError): ResolvedCommand[] {
+    if (arriving === null) return [];
+    const size = quads * (bf16 ? 8 : 16);
+    return [firstOrderCommand(this.#start(low, size), this.#start(high, size), this.#start({ value: arriving }, quads * 8), bf16, quads, this.#plan.localErrorFirst, this.#sums)];
+  }
+
+  #start(binding: Binding, size: number): BufferSlice {
+    return part(this.#buffers.get(this.#reference, 'resource' in binding ? binding.resource : binding.value), 0, size);
   }
 
   get #sums(): BufferSlice {

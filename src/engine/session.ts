@@ -4,25 +4,25 @@
  * gradient it touches with the reference's while it sits in scratch. `dispose` gives every byte back.
  */
 import { assert, BendscopeError } from '../base/errors';
-import { REFERENCE_POLICY, type Policy, type RandomDraw } from '../graph/policy';
+import { REFERENCE_POLICY, type Policy, type RandomDraw, type SiteId } from '../graph/policy';
 import type { Ledger } from '../graph/ledger';
 import type { Graph } from '../graph/types';
 import type { Gpu } from '../gpu/gpu';
-import { lossOf, orderTokens } from './batch';
+import { orderTokens } from './batch';
 import { SessionBuffers } from './buffers';
-import { addPartials, type TensorSums } from './comparison';
+import type { OutputSums, TensorSums } from './comparison';
 import { compileProgram } from './compile';
 import { Executor, type Checkpoint } from './executor';
 import { localError } from './local-error';
-import { COMPARE_WORDS, planMemory, sessionSums, sessionValues, STAGING, type BufferSet, type comparePlan, type MemoryPlan, type SessionUse } from './memory';
+import { planMemory, sessionSums, sessionValues, type BufferSet, type comparePlan, type MemoryPlan, type SessionUse } from './memory';
 import { assertTransient, sameOuts } from './packed-cache';
-import { loadParameters, unpadRows } from './parameters';
+import { loadParameters } from './parameters';
 import type { Program } from './program';
-import { Readback } from './readback';
 import type { RunResult, Variant } from './run';
 import { SessionCommands } from './session-commands';
-import { addGram, gramCommands } from './shifts';
-import { Values, paramBytes, type BatchShape } from './values';
+import { SessionResults } from './session-results';
+import { gramCommands } from './shifts';
+import { Values, type BatchShape } from './values';
 import { variantSteps } from './variant-steps';
 
 interface ResidentBatch {
@@ -46,6 +46,7 @@ export class Session {
   #values: Values;
   #base: Program;
   #plan: ReturnType<typeof comparePlan>;
+  #results: SessionResults;
 
   private constructor(gpu: Gpu, graph: Graph, shape: BatchShape, use: SessionUse, memory: MemoryPlan, targetMs?: number) {
     this.#gpu = gpu;
@@ -60,6 +61,7 @@ export class Session {
     this.#base = compileProgram(this.#values, this.#basePolicy, shape);
     assertTransient(this.#values, this.#base);
     this.#plan = sessionSums(graph, shape, use);
+    this.#results = new SessionResults(gpu, this.#buffers, this.#plan, shape.sequences * shape.tokens);
     for (let k = 0; k < (use.batches ?? 1); k++) this.#batches.push({ tokens: null, run: null, ofBase: false });
   }
 
@@ -144,7 +146,7 @@ export class Session {
     const on = this.#commands();
     const commands = [...on.start(), ...program.steps.flatMap((step) => on.step(step, null)), ...this.graph.params.map(({ name }) => on.compare(name))];
     await this.#executor.run(commands, checkpoint);
-    const found = await this.#collect(this.graph.params.map((p) => p.name), this.#reference, false);
+    const found = await this.#results.ofRun(this.graph.params.map((p) => p.name), this.#buffers.get(this.#reference, this.#loss), false);
     resident.run = { ...found, executedSteps: program.steps.length };
     resident.ofBase = policy === this.#basePolicy;
     return resident.run;
@@ -175,7 +177,8 @@ export class Session {
     if (keepShift !== undefined) commands.push(...untouched.map(({ name }) => on.keepShift(keepShift, name, null)));
     if (localErrorOf !== undefined) commands.push(...on.localError(localError(this.#values, localErrorOf, policy, this.shape, settings)));
     await this.#executor.run(commands, checkpoint);
-    const found = await this.#collect([...touched], dirty.has(this.#lossStats) ? 'work' : this.#reference, localErrorOf !== undefined);
+    const lossRows = this.#buffers.get(dirty.has(this.#loss) ? 'work' : this.#reference, this.#loss);
+    const found = await this.#results.ofRun([...touched], lossRows, localErrorOf !== undefined);
     const sums = new Map<string, TensorSums>();
     for (const { name } of this.graph.params) {
       const known = found.sums.get(name) ?? reference.sums.get(name);
@@ -185,22 +188,28 @@ export class Session {
     return { ...found, sums, executedSteps: steps.length };
   }
 
+  /**
+   * Sums over a site's own output, low against the reference's, on the current batch: no run is made. policy: lowers the
+   * site; random: as of a variant. Needs runReference of the reference policy on this batch first.
+   */
+  async measureOutput(site: SiteId, policy: Policy, random?: RandomDraw, checkpoint?: Checkpoint): Promise<OutputSums> {
+    assert(!this.#use.plan && this.referenceRun && this.#resident.ofBase, 'measureOutput: run the reference policy first');
+    const output = localError(this.#values, site, policy, this.shape, random ? { random } : {});
+    const on = this.#commands();
+    await this.#executor.run([...on.start(), ...on.localError(output), ...on.firstOrder(output)], checkpoint);
+    return this.#results.ofOutput(output);
+  }
+
   /** Inner products of the first n kept shifts, [n, n] in FP64. */
   async readGram(n: number): Promise<Float64Array> {
     assert(n <= (this.#use.shiftSets ?? 0), `readGram: expected at most ${this.#use.shiftSets ?? 0} shifts, got ${n}`);
-    const perPair = this.#plan.localErrorFirst;
     await this.#executor.run(gramCommands(this.graph, this.#buffers, this.#plan, n));
-    return addGram(new Float32Array(await this.#gpu.read(this.#buffers.shared('gram'), 2 * n * (n + 1) * perPair)), n, perPair);
+    return this.#results.gram(n);
   }
 
   /** The gradient of the last reference run: FP32, checkpoint names and shapes. */
   async readGradient(): Promise<Map<string, Float32Array>> {
-    const out = new Map<string, Float32Array>();
-    for (const { name, shape } of this.graph.params) {
-      const bytes = await this.#readback.readWhole(this.#buffers.get(this.#reference, `dw:${name}`), paramBytes(shape));
-      out.set(name, unpadRows(new Float32Array(bytes), shape));
-    }
-    return out;
+    return this.#results.gradient(this.graph, this.#reference);
   }
 
   /** One value of the reference (or work) set as device bytes, for tests that go node by node. */
@@ -223,24 +232,8 @@ export class Session {
     return resident;
   }
 
-  get #readback(): Readback {
-    return new Readback(this.#gpu, this.#buffers.shared(STAGING), 4 * COMPARE_WORDS * this.#plan.total);
-  }
-
-  get #lossStats(): string {
+  /** The value that holds the loss rows. */
+  get #loss(): string {
     return `stats:${this.graph.nodes.find((node) => node.op === 'cross_entropy')?.id ?? ''}`;
-  }
-
-  async #collect(params: readonly string[], lossSet: BufferSet, withLocalError: boolean): Promise<Omit<RunResult, 'executedSteps'>> {
-    const rows = this.shape.sequences * this.shape.tokens;
-    const { sums: partials, stats, nonFiniteOperands } = await this.#readback.read(this.#buffers.shared('sums'), this.#buffers.get(lossSet, this.#lossStats), rows * 16, this.#buffers.find('shared', 'low:alpha'));
-    const sums = new Map(params.map((name) => [name, addPartials(partials, this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
-    let relative: number | null = null;
-    if (withLocalError) {
-      // Chunks past the site's own are zero. A tensor that is zero or overflows has no relative error: null, never a NaN that looks like a figure.
-      const s = addPartials(partials, this.#plan.localErrorFirst, this.#plan.total - this.#plan.localErrorFirst);
-      relative = s.rr > 0 && Number.isFinite(s.dd / s.rr) ? s.dd / s.rr : null;
-    }
-    return { sums, loss: lossOf(stats, rows), localError: relative, nonFiniteOperands };
   }
 }

@@ -88,6 +88,39 @@ const outputError: Check = {
   },
 };
 
+/** What an error changes the loss by: FP32 outputs of a pass and BF16 ones of an op group, both weighed by a BF16 gradient. */
+const firstOrderError: Check = {
+  name: 'first-order error',
+  run: async ({ gpu }) => {
+    const g = bf16Values(ELEMENTS, 101, 1e-3);
+    // Products beyond the clamp on both sides, in a chunk of their own; Inf and NaN in either tensor, in another.
+    g.set([2 ** 20, -(2 ** 20)], 7);
+    g.set([NaN, 1], 1500);
+    for (const bf16 of [0, 1]) {
+      const of = (seed: number): Float32Array => (bf16 === 1 ? bf16Values : randomValues)(ELEMENTS, seed, 1);
+      const [q, r] = [of(99), of(100)];
+      q.set([2 ** 20, 2 ** 20], 7);
+      q.set([0, -Infinity], 1500);
+      const packed = (x: Float32Array): ArrayBufferView => (bf16 === 1 ? packBf16(x) : x);
+      const got = new Float32Array((await kernelWords(gpu, 'first_order', { BF16: bf16 }, Uint32Array.of(QUADS, 1), [packed(q), packed(r), packBf16(g), 4 * COMPARE_WORDS * (CHUNKS + 1)], CHUNKS)).buffer);
+      for (let chunk = 0; chunk < CHUNKS; chunk++) {
+        let [gd, gg, bad] = [0, 0, 0];
+        for (let i = chunk * COMPARE_CHUNK; i < Math.min(ELEMENTS, (chunk + 1) * COMPARE_CHUNK); i++) {
+          const [a, b, w] = [q[i] ?? NaN, r[i] ?? NaN, g[i] ?? NaN];
+          gd += Math.max(-1e10, Math.min(1e10, w * (a - b))) ** 2;
+          gg += w * w;
+          bad += (Number.isFinite(a) ? 0 : 1) + (Number.isFinite(w) ? 0 : 1);
+        }
+        const at = COMPARE_WORDS * (chunk + 1);
+        expectWords(`Inf and NaN of chunk ${chunk}`, [got[at + 7] ?? NaN], [bad]);
+        // A chunk that has some has no sums.
+        if (bad === 0) expectWithin(`sums of chunk ${chunk}`, got.subarray(at + 5, at + 7), [gd, gg], [gd, gg].map((s) => 2 * TERMS * 2 ** -24 * s));
+      }
+    }
+    return `${4 * (CHUNKS - 1)} sums within the rounding bound, 4 of 4 planted Inf and NaN counted`;
+  },
+};
+
 const flippedUlp: Check = {
   name: 'flipped ulp',
   run: async ({ gpu }) => {
@@ -147,4 +180,4 @@ const localError: Check = {
   },
 };
 
-export const MEASURING_CHECKS: readonly Check[] = [gradientSums, shiftProducts, outputError, flippedUlp, repeats, localError];
+export const MEASURING_CHECKS: readonly Check[] = [gradientSums, shiftProducts, outputError, firstOrderError, flippedUlp, repeats, localError];

@@ -40,6 +40,7 @@ const MUTATIONS: Readonly<Record<KernelName, Mutation>> = {
   flip_ulp: { by: 'flipped ulp', what: 'the carry of the lower half runs over', from: '(w & 0xffff0000u) | ((w + 1u) & 0xffffu)', to: 'w + 1u' },
   shift: { by: 'shifts and their products', what: 'a sum instead of a difference', from: 'g[id] - r[id]', to: 'g[id] + r[id]' },
   dot: { by: 'shifts and their products', what: 'the last chunk is left out', from: 'q < min(params.quads, (id + 1u) * CHUNK_QUADS)', to: 'q + CHUNK_QUADS < params.quads + 1u && q < (id + 1u) * CHUNK_QUADS' },
+  first_order: { by: 'first-order error', what: 'no limit on a product', from: 'vec4<f32>(-LIMIT), vec4<f32>(LIMIT)', to: 'vec4<f32>(-1e30), vec4<f32>(1e30)' },
   out_error: { by: 'output rounding error', what: 'the lower half of a word twice', from: 'bf16x4_decode(q[i])', to: 'bf16x4_decode(q[i].xx)' },
   amax: { by: 'NVFP4 quantizer', what: 'a NaN is the largest', from: 'select(magnitude, 0u, magnitude > F32_INF)', to: 'magnitude' },
   tensor_scale: { by: 'tensor scales', what: 'divided by 6, not multiplied by fl(1/6)', from: 'mul_f32(encode, NVFP4_SIXTH)', to: 'div_f32(encode, 0x40c00000u)' },
@@ -56,6 +57,9 @@ const MUTATIONS: Readonly<Record<KernelName, Mutation>> = {
 
 /** Mistakes that only some schemes, sources or shapes show. */
 const MORE: readonly (readonly [KernelName, Mutation])[] = [
+  ['first_order', { by: 'first-order error', what: 'BF16 outputs without their lower half', from: 'bf16x4_decode(vec2<u32>(q[2u * i], q[2u * i + 1u]))', to: 'bf16x4_decode(vec2<u32>(q[2u * i] & 0xffff0000u, q[2u * i + 1u]))' }],
+  ['first_order', { by: 'first-order error', what: 'the sum before the square', from: 'gd = gd + change * change', to: 'gd = gd + change' }],
+  ['first_order', { by: 'first-order error', what: 'Inf and NaN of the gradient uncounted', from: 'not_finite(low) + not_finite(arriving)', to: 'not_finite(low)' }],
   ['gemm_nt', { by: 'packed NVFP4 GEMM', what: 'subnormal FP4 codes are zero', from: 'var subnormal = m * smallest;', to: 'var subnormal = m * 0u;' }],
   ['gemm_nt', { by: 'packed FP8 GEMM', what: 'subnormal FP8 codes are zero', from: 'vec4<f32>(m) * bitcast<f32>(smallest)', to: 'vec4<f32>(m) * 0.0' }],
   ['gemm_nt', { by: 'packed FP8 GEMM', what: 'the second block of a row has the scale of the first', from: 'block / 4u] >> (8u * (block % 4u))) & 0xffu);\n  if (B_SCALE', to: 'block / 4u]) & 0xffu);\n  if (B_SCALE' }],
