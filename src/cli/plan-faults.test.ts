@@ -11,6 +11,7 @@ import { call, expectDone, NANO, Scratch } from './cli-fixture';
 import { Devices } from './devices';
 import { builtIn } from './golden';
 import { openFolder } from './open-folder';
+import { readProbeFile } from './probe-file';
 
 class NoDevices extends Devices {
   override get(): Promise<never> {
@@ -67,6 +68,11 @@ const FAULTS: [what: string, argv: () => string[], code: string, message: RegExp
   ['a site of another kind', () => allocate([probe('nvfp4', { sites: { 'wte:out': measured(1) } })]), 'E-PLAN-02', /expected sites of gpt2-nano that nvfp4 can lower, got "wte:out"/],
   ['an angle that is a text', () => allocate([probe('nvfp4', { sites: { [SITE]: { ...measured(1), cleanAngleDeg: '1' } } })]), 'E-FILE-07', /sites\.h\.0\.mlp\.c_fc:fprop\.cleanAngleDeg: expected a number from 0, got "1"/],
   ['a site that is neither measured nor failed', () => allocate([probe('nvfp4', { sites: { [SITE]: { status: 'lost' } } })]), 'E-FILE-07', /status: expected measured or failed, got "lost"/],
+  ['a batch without an angle', () => allocate([probe('nvfp4', { sites: { [SITE]: { ...measured(1), perBatch: [{ relativeShift: 1 }] } } })]), 'E-FILE-07', /perBatch\.0\.angleDeg: expected a number from 0, got nothing/],
+  ['batches that are no list', () => allocate([probe('nvfp4', { sites: { [SITE]: { ...measured(1), perBatch: 4 } } })]), 'E-FILE-07', /perBatch: expected a list, got 4/],
+  ['a floor run of nothing', () => allocate([probe('nvfp4', { floor: { forwardDeg: 1, backwardDeg: 1, perRun: [{ batch: 0, node: 'wte', what: 'x', angleDeg: 1 }] } })]), 'E-FILE-07', /floor\.perRun\.0\.what: expected y or dy, got "x"/],
+  ['a score that is a text', () => allocate([probe('nvfp4', { scores: { [SITE]: { firstOrder: 'large', snip: null } } })]), 'E-FILE-07', /scores\.h\.0\.mlp\.c_fc:fprop\.firstOrder: expected a number from 0, got "large"/],
+  ['a score of another kind of site', () => allocate([probe('nvfp4', { scores: { 'wte:out': { firstOrder: 1, snip: 1 } } })]), 'E-PLAN-02', /got "wte:out"/],
   ['a floor that is none', () => allocate([probe('nvfp4', { floor: { forwardDeg: -1 } })]), 'E-FILE-07', /floor\.forwardDeg/],
   ['two probes of a recipe', () => allocate([R, probe('nvfp4', { options: { rht: true } })]), 'E-PLAN-10', /expected one probe a recipe, as of nvfp4, got another of nvfp4/],
   ['op groups beside passes', () => allocate([R, probe('fp8-out')]), 'E-PLAN-10', /expected probes of GEMM passes, got op groups \(fp8-out\) among several/],
@@ -135,6 +141,18 @@ it('op groups spend cache; a failed site keeps BF16 and its reason', async () =>
   const again = scratch.path('again.json');
   expectDone(await call(['export', '--model', NANO, '--plan', scratch.path('outs.json'), '--to', 'allocation', '--out', again], devices));
   expect(readFileSync(again, 'utf8')).toBe(readFileSync(scratch.path('outs.json'), 'utf8'));
+});
+
+it('single batches, runs of the floor and scores of other methods are read; an older file has none', async () => {
+  const opened = await openFolder(NANO);
+  const batch = { angleDeg: 1, relativeShift: 0.1, lengthRatio: 1, rotationShare: 0.9, lossChange: -0.1, localError: null };
+  const floor = { forwardDeg: 0.1, backwardDeg: 0.05, perRun: [{ batch: 0, node: 'wte', what: 'y', angleDeg: 0.1 }, { batch: 1, node: 'ln_f', what: 'dy', angleDeg: 0.05 }] };
+  const scores = { [SITE]: { firstOrder: 1e-9, snip: null } };
+  const read = await readProbeFile(probe('nvfp4', { sites: { [SITE]: { ...measured(1), perBatch: [batch, { ...batch, localError: 0.5 }] } }, floor, scores }), opened);
+  expect(read.evidence.sites[SITE]).toMatchObject({ perBatch: [batch, { ...batch, localError: 0.5 }] });
+  expect([read.evidence.floor, read.scores]).toEqual([floor, scores]);
+  const older = await readProbeFile(R, opened);
+  expect([older.evidence.floor?.perRun, older.scores]).toEqual([[], {}]);
 });
 
 it('the page\'s own probe record is read, with its date', async () => {

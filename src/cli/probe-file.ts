@@ -7,7 +7,7 @@ import type { MeasuredFormat } from '../allocate/offers';
 import { canonicalJson } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
 import { RECIPE_NAMES, type PolicyOptions, type RecipeName, type SiteId } from '../graph/policy';
-import { PROBE_SCHEMA, type NoiseFloor, type Provenance, type SiteResult } from '../graph/probe-record';
+import { PROBE_SCHEMA, type BatchMeasure, type NoiseFloor, type Provenance, type SiteResult, type SiteScores } from '../graph/probe-record';
 import { OPTION_NAMES, RECIPES, recipeOptions, schemeOptions } from '../graph/recipes';
 import { isRecipeName, validateOptions } from '../graph/validate';
 import { readText } from './local-files';
@@ -19,6 +19,8 @@ export interface ProbeFile {
   readonly options: PolicyOptions;
   readonly provenance: Provenance;
   readonly evidence: Evidence;
+  /** Of the sites that the file has some for. */
+  readonly scores: Readonly<Record<SiteId, SiteScores>>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,6 +53,16 @@ class Reader {
     if (typeof value !== 'number' || !(value >= low)) throw this.damaged(`${where}.${key}`, low === -Infinity ? 'a number' : `a number from ${low}`, value);
     return value;
   }
+  /** The same, or null. */
+  numberOrNull(parent: Json, key: string, where: string, low?: number): number | null {
+    return parent[key] === null ? null : this.number(parent, key, where, low);
+  }
+  /** Objects, each with its place; none where there is no list. */
+  list<T>(parent: Json, key: string, where: string, each: (row: Json, place: string) => T): T[] {
+    const value = parent[key] ?? [];
+    if (!Array.isArray(value)) throw this.damaged(`${where}.${key}`, 'a list', value);
+    return value.map((row, i) => each(this.object(row, `${where}.${key}.${i}`), `${where}.${key}.${i}`));
+  }
   flag(parent: Json, key: string, where: string): boolean {
     const value = parent[key];
     if (typeof value !== 'boolean') throw this.damaged(`${where}.${key}`, 'true or false', value);
@@ -74,12 +86,15 @@ export async function readProbeFile(path: string, { graph, sha256, name }: Opene
     throw new BendscopeError('E-PLAN-01', `${path} was measured on ${provenance.modelName} with weights ${provenance.modelSha256}; --model is ${name} with ${sha256}.`, 'Give the folder of the model that was measured.');
   }
   const known = new Set(costedSites(graph, recipe).map(({ id }) => id));
-  const sites: Record<SiteId, SiteResult> = {};
-  for (const [id, row] of Object.entries(read.object(raw['sites'], 'sites'))) {
-    if (!known.has(id)) throw new BendscopeError('E-PLAN-02', `${path}: expected sites of ${graph.model} that ${recipe} can lower, got ${shown(id)}`, 'The file may be for another architecture.');
-    sites[id] = resultOf(read.object(row, `sites.${id}`), `sites.${id}`, read);
-  }
-  return { path, recipe, options, provenance, evidence: { sites, floor: floorOf(raw['floor'], read) } };
+  const bySite = <T>(key: 'sites' | 'scores', each: (row: Json, where: string) => T): Record<SiteId, T> =>
+    Object.fromEntries(Object.entries(read.object(raw[key], key)).map(([id, row]) => {
+      if (!known.has(id)) throw new BendscopeError('E-PLAN-02', `${path}: expected sites of ${graph.model} that ${recipe} can lower, got ${shown(id)}`, 'The file may be for another architecture.');
+      return [id, each(read.object(row, `${key}.${id}`), `${key}.${id}`)];
+    }));
+  const sites = bySite('sites', (row, where) => resultOf(row, where, read));
+  // A file of an earlier version has none.
+  const scores = raw['scores'] === undefined ? {} : bySite('scores', (row, where): SiteScores => ({ firstOrder: read.numberOrNull(row, 'firstOrder', where, 0), snip: read.numberOrNull(row, 'snip', where, 0) }));
+  return { path, recipe, options, provenance, evidence: { sites, floor: floorOf(raw['floor'], read) }, scores };
 }
 
 function parsed(text: string, read: Reader): Json {
@@ -92,23 +107,36 @@ function parsed(text: string, read: Reader): Json {
   return read.object(value, 'the file');
 }
 
-/** Without what only whole runs need: angles by parameter and layer, single batches. */
+/** Without what no plan needs: angles by parameter and layer. */
 function resultOf(row: Json, where: string, read: Reader): SiteResult {
   if (row['status'] === 'failed') return { status: 'failed', errorName: read.text(row, 'errorName', where), reason: read.text(row, 'reason', where) };
   if (row['status'] !== 'measured') throw read.damaged(`${where}.status`, 'measured or failed', row['status']);
   const number = (key: string, low?: number): number => read.number(row, key, where, low);
-  const numberOrNull = (key: string): number | null => (row[key] === null ? null : number(key, 0));
+  const numberOrNull = (key: string): number | null => read.numberOrNull(row, key, where, 0);
   return {
     status: 'measured', angleDeg: number('angleDeg', 0), cleanAngleDeg: number('cleanAngleDeg', 0), angleSeDeg: numberOrNull('angleSeDeg'), belowNoise: read.flag(row, 'belowNoise', where),
     relativeShift: number('relativeShift', 0), lengthRatio: number('lengthRatio', 0), rotationShare: number('rotationShare'), lossChange: number('lossChange'), localError: numberOrNull('localError'),
-    blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [], elapsedMs: 0,
+    blockAngleDeg: {}, layerAngleDeg: {}, perBatch: read.list(row, 'perBatch', where, (batch, place) => batchOf(batch, place, read)), elapsedMs: 0,
+  };
+}
+
+function batchOf(row: Json, where: string, read: Reader): BatchMeasure {
+  const number = (key: string, low?: number): number => read.number(row, key, where, low);
+  return {
+    angleDeg: number('angleDeg', 0), relativeShift: number('relativeShift', 0), lengthRatio: number('lengthRatio', 0), rotationShare: number('rotationShare'), lossChange: number('lossChange'),
+    localError: read.numberOrNull(row, 'localError', where, 0),
   };
 }
 
 function floorOf(value: unknown, read: Reader): NoiseFloor | null {
   if (value === null) return null;
   const floor = read.object(value, 'floor');
-  return { forwardDeg: read.number(floor, 'forwardDeg', 'floor', 0), backwardDeg: read.number(floor, 'backwardDeg', 'floor', 0), perRun: [] };
+  const perRun = read.list(floor, 'perRun', 'floor', (run, where) => {
+    const what = read.text(run, 'what', where);
+    if (what !== 'y' && what !== 'dy') throw read.damaged(`${where}.what`, 'y or dy', what);
+    return { batch: read.number(run, 'batch', where, 0), node: read.text(run, 'node', where), what, angleDeg: read.number(run, 'angleDeg', where, 0) } as const;
+  });
+  return { forwardDeg: read.number(floor, 'forwardDeg', 'floor', 0), backwardDeg: read.number(floor, 'backwardDeg', 'floor', 0), perRun };
 }
 
 /** startedAt is empty where the file has none: two equal runs are equal files. */
