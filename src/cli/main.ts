@@ -6,9 +6,11 @@ import { toPlainError } from '../base/errors';
 import { APP_VERSION } from '../base/version';
 import { allocate, ALLOCATE } from './allocate';
 import { commandHelp, generalHelp, parseFlags, unknownCommand, USAGE_ERROR, type CommandSpec, type Flags } from './command-line';
+import { compare, COMPARE } from './compare';
 import { ADAPTERS, Devices } from './devices';
 import { EXPORT, exportPlan } from './export';
 import { gradient, GRADIENT } from './gradient';
+import { HOW_MUCH, howMuch } from './how-much';
 import { probe, PROBE } from './probe';
 import { quantize, QUANTIZE } from './quantize';
 import { sayError } from './say';
@@ -23,7 +25,9 @@ const COMMANDS: readonly Command[] = [
   { spec: GRADIENT, run: gradient },
   { spec: PROBE, run: probe },
   { spec: ALLOCATE, run: allocate },
+  { spec: HOW_MUCH, run: howMuch },
   { spec: VERIFY, run: verify },
+  { spec: COMPARE, run: compare },
   { spec: EXPORT, run: exportPlan },
   { spec: QUANTIZE, run: quantize },
 ];
