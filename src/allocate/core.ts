@@ -4,7 +4,7 @@
  * chain of the relaxation is that order: forward from the step are the gains, backward the losses.
  */
 import { assert } from '../base/errors';
-import { entriesOf, ranksTaken, type Entry, type OptionTable } from './options';
+import { ranksTaken, type Entry, type OptionTable } from './options';
 import { addDecision, ParetoList, paretoLists, type Reach } from './pareto';
 import { isRelaxedOptimum, relaxedValue, slopeOf, type Relaxation } from './relaxation';
 
@@ -52,10 +52,10 @@ export class Core {
     let other = new ParetoList();
     const spare = new ParetoList();
     const walk = new Walk(this.#relaxation, this.#whole, this.#base.length);
-    const isRelaxed = (): boolean => isRelaxedOptimum(this.#relaxation, this.#whole, capacity, value);
-    let states = 0;
     // A plan that the relaxation cannot beat has no equal that weighs less either.
-    while (!walk.isAtEnd && list.length > 0 && states <= stateLimit && !isRelaxed()) {
+    const isDone = (): boolean => walk.leastLoss() > this.#loss({ weight: capacity, value }) + this.#slack || isRelaxedOptimum(this.#relaxation, this.#whole, capacity, value);
+    let states = 0;
+    while (!isDone() && states <= stateLimit) {
       const shifts = this.#shifts(walk.next(), this.#loss({ weight: capacity, value }));
       if (shifts.length > 1) {
         addDecision(list, shifts, other, spare);
@@ -70,11 +70,10 @@ export class Core {
       list.keepReaching(capacity, walk.reach(), value + this.#slack);
       states += list.length;
     }
-    const isProven = walk.isAtEnd || list.length === 0 || isRelaxed();
-    if (isProven) return { weight, value, bound: value, added: walk.added, isProven };
+    if (isDone()) return { weight, value, bound: value, added: walk.added, isProven: true };
     const least = list.leastReached(capacity, walk.reach(), value);
     const bound = Math.max(0, least, relaxedValue(this.#relaxation, capacity)) - this.#slack;
-    return { weight, value, bound, added: walk.added, isProven };
+    return { weight, value, bound, added: walk.added, isProven: false };
   }
 
   /** Ranks of the plan of exactly this weight and value that wins the tie; of those the added decisions reach, where that is all one knows. */
@@ -110,10 +109,14 @@ export class Core {
 
   /** The options of a decision as shifts of the base, without those that alone lose more than `loss`. */
   #shifts(d: number, loss: number): Entry[] {
-    const own = entriesOf(this.#options, d);
-    const from = own[this.#base[d]!]!;
-    const shifts = own.map(({ rank, weight, value }) => ({ rank, weight: weight - from.weight, value: value - from.value }));
-    return shifts.filter(({ weight, value }) => value + this.#slope * weight <= loss + this.#slack);
+    const { starts, ranks, weights, values } = this.#options;
+    const from = starts[d]! + this.#base[d]!;
+    const shifts: Entry[] = [];
+    for (let o = starts[d]!; o < starts[d + 1]!; o++) {
+      const [weight, value] = [weights[o]! - weights[from]!, values[o]! - values[from]!];
+      if (value + this.#slope * weight <= loss + this.#slack) shifts.push({ rank: ranks[o]!, weight, value });
+    }
+    return shifts;
   }
 
   /** The decisions with some shift that loses at most `loss`, the last site first, so that the tie goes to the earliest. */
@@ -123,10 +126,8 @@ export class Core {
     const found: number[] = [];
     for (let d = this.#base.length - 1; d >= 0; d--) {
       const from = starts[d]! + this.#base[d]!;
-      const own = values[from]! + this.#slope * weights[from]!;
       for (let o = starts[d]!; o < starts[d + 1]!; o++) {
-        // Looser than #shifts, which then decides: this sum rounds larger numbers.
-        if (o === from || values[o]! + this.#slope * weights[o]! - own > most + this.#slack) continue;
+        if (o === from || values[o]! - values[from]! + this.#slope * (weights[o]! - weights[from]!) > most) continue;
         found.push(d);
         break;
       }
@@ -153,10 +154,6 @@ class Walk {
     this.#backward = whole - 1;
   }
 
-  get isAtEnd(): boolean {
-    return this.#forward >= this.#relaxation.decisions.length && this.#backward < 0;
-  }
-
   next(): number {
     const { decisions } = this.#relaxation;
     const { gain, loss } = this.reach();
@@ -166,6 +163,14 @@ class Walk {
     while (this.#forward < decisions.length && this.#isAdded[decisions[this.#forward]!] === 1) this.#forward += 1;
     while (this.#backward >= 0 && this.#isAdded[decisions[this.#backward]!] === 1) this.#backward -= 1;
     return d;
+  }
+
+  /** Any option of a decision that is not added yet loses at least this, a unit of weight being worth the slope; Infinity at the end. */
+  leastLoss(): number {
+    const { decisions, least } = this.#relaxation;
+    const { gain, loss } = this.reach();
+    const lossOf = (slope: number): number => Math.abs(slope - this.#slope) * Math.max(least.weight, least.gain / slope);
+    return Math.min(this.#forward < decisions.length ? lossOf(gain) : Infinity, this.#backward >= 0 ? lossOf(loss) : Infinity);
   }
 
   /** Every later step of the chain is less steep, every earlier one steeper. */

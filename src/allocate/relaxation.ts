@@ -18,10 +18,12 @@ export interface Relaxation {
   /** By stop, one more than there are steps. */
   readonly weights: Float64Array;
   readonly values: Float64Array;
+  /** The smallest differences between two options of one decision; Infinity where no decision has two. */
+  readonly least: Rise;
 }
 
 /** What a step adds in weight and takes off the value, both > 0. */
-interface Rise {
+export interface Rise {
   readonly weight: number;
   readonly gain: number;
 }
@@ -65,13 +67,21 @@ function pushHull({ starts, weights, values }: OptionTable, decision: number, st
 
 export function relax(options: OptionTable): Relaxation {
   const steps: Step[] = [];
+  const least = { weight: Infinity, gain: Infinity };
   for (let d = 0; d + 1 < options.starts.length; d++) pushHull(options, d, steps);
   // A stable sort: steps of equal slopes stay in the order of decisions, and of the hull.
   steps.sort((a, b) => compareSteps(b, a));
   const count = steps.length;
   const chain = { decisions: new Int32Array(count), from: new Int32Array(count), to: new Int32Array(count), weights: new Float64Array(count + 1), values: new Float64Array(count + 1) };
   chain.weights[0] = leastWeight(options);
-  for (let d = 0; d + 1 < options.starts.length; d++) chain.values[0]! += options.values[options.starts[d]!]!;
+  const { starts, weights, values } = options;
+  for (let d = 0; d + 1 < starts.length; d++) {
+    chain.values[0]! += values[starts[d]!]!;
+    for (let o = starts[d]! + 1; o < starts[d + 1]!; o++) {
+      least.weight = Math.min(least.weight, weights[o]! - weights[o - 1]!);
+      least.gain = Math.min(least.gain, values[o - 1]! - values[o]!);
+    }
+  }
   steps.forEach(({ decision, from, to, weight, gain }, i) => {
     chain.decisions[i] = decision;
     chain.from[i] = from;
@@ -79,7 +89,7 @@ export function relax(options: OptionTable): Relaxation {
     chain.weights[i + 1] = chain.weights[i]! + weight;
     chain.values[i + 1] = chain.values[i]! - gain;
   });
-  return chain;
+  return { ...chain, least };
 }
 
 export interface RelaxedQuestion {
@@ -88,7 +98,7 @@ export interface RelaxedQuestion {
 }
 
 /** The same question with weight and value swapped: options and chain the other way round. */
-export function mirrored({ options, relaxation: { decisions, from, to, weights, values } }: RelaxedQuestion): RelaxedQuestion {
+export function mirrored({ options, relaxation: { decisions, from, to, weights, values, least } }: RelaxedQuestion): RelaxedQuestion {
   const { starts } = options;
   const count = decisions.length;
   const turned = (places: Int32Array): Int32Array => places.map((_, i) => {
@@ -98,7 +108,10 @@ export function mirrored({ options, relaxation: { decisions, from, to, weights, 
   });
   return {
     options: mirroredOptions(options),
-    relaxation: { decisions: decisions.toReversed(), from: turned(to), to: turned(from), weights: values.toReversed(), values: weights.toReversed() },
+    relaxation: {
+      decisions: decisions.toReversed(), from: turned(to), to: turned(from), weights: values.toReversed(), values: weights.toReversed(),
+      least: { weight: least.gain, gain: least.weight },
+    },
   };
 }
 

@@ -29,7 +29,7 @@ export function randomQuestion(next: () => number, count: number, formats: 2 | 3
   const floors = [next() < 0.5 ? 0 : 6 / 1024, next() < 0.5 ? 0 : 2 / 1024, 0];
   const names = formats === 2 ? (['bf16', 'nvfp4'] as const) : FORMATS;
   const groups: SiteId[][] = [];
-  if (count >= 5 && next() < 0.5) groups.push(['s1', 's3', 's4'].slice(0, pick([2, 3])));
+  if (count >= 4 && next() < 0.8) groups.push(['s1', 's3', 's4'].slice(0, count === 4 ? 2 : pick([2, 3])));
   if (count >= 8 && next() < 0.3) groups.push(['s7', 's6']);
   const lockOf = groups.map(() => (next() < 0.2 ? pick(names) : null));
   const sites = Array.from({ length: count }, (_, i): SiteChoice => {
