@@ -7,16 +7,15 @@ import { significant } from '../../base/units';
 import { findSite, groupLabel, PASS_LABELS } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
 import type { Results } from '../../state';
-import { distinctPairs, tellingPairs } from '../charts/pairs';
+import { distinctPairs, tellingPairs, type TellingPair } from '../charts/pairs';
 import { PASS_SHAPES, ScatterChart, type ScatterPoint } from '../charts/scatter-chart';
 import { useBox } from '../charts/use-box';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { CopyTable } from './copy-table';
 import './dock.css';
 
-const NAMED_PAIRS = 3;
-
-function scatterPoints(graph: Graph | null, sites: Results['sites']): ScatterPoint[] {
+/** Every site with an angle and a local error above zero. */
+export function scatterPoints(graph: Graph | null, sites: Results['sites']): ScatterPoint[] {
   if (!graph) return [];
   return Object.entries(sites).flatMap(([id, result]) => {
     const site = findSite(graph, id);
@@ -24,6 +23,17 @@ function scatterPoints(graph: Graph | null, sites: Results['sites']): ScatterPoi
     return [{ id, name: nameOf(graph, id), pass: site.pass, localError: result.localError, relativeShift: result.relativeShift, angleDeg: result.cleanAngleDeg }];
   });
 }
+
+/** Every telling pair, the most telling first; below noise a ratio of shifts says nothing. */
+export function pairsAboveNoise(points: readonly ScatterPoint[], sites: Results['sites']): TellingPair[] {
+  return tellingPairs(points.filter(({ id }) => {
+    const result = sites[id];
+    return result?.status === 'measured' && !result.belowNoise;
+  }));
+}
+
+/** How many of them are joined and named. */
+export const NAMED_PAIRS = 3;
 
 function nameOf(graph: Graph, id: string): string {
   const site = findSite(graph, id);
@@ -38,11 +48,7 @@ export function ScatterPanel() {
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   const points = useMemo(() => scatterPoints(graph, sites), [graph, sites]);
-  // Below noise a ratio of shifts says nothing.
-  const allPairs = useMemo(() => tellingPairs(points.filter(({ id }) => {
-    const result = sites[id];
-    return result?.status === 'measured' && !result.belowNoise;
-  })), [points, sites]);
+  const allPairs = useMemo(() => pairsAboveNoise(points, sites), [points, sites]);
   const pairs = distinctPairs(allPairs, NAMED_PAIRS);
   if (!graph) return <p className="empty">Open a model to see its sites.</p>;
   const select = (id: string): void => view.setState({ primary: id, selection: new Set([id]) });
