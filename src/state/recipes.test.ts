@@ -118,6 +118,21 @@ describe('results of several recipes', () => {
     expect('sites' in request && [...request.sites].sort()).toEqual([...ALL_OUTS].sort());
   });
 
+  it('of a second format are measured beside the recipe in hand, each under its own switches', async () => {
+    const { actions, document, shown, run } = createPage();
+    await actions.checkDevice();
+    actions.setRecipe('nvfp4', { rht: true });
+    actions.setSecond('mxfp8');
+    const { plan } = document.getState();
+    void actions.runProbe(undefined, 'mxfp8');
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(run().request).toMatchObject({ recipe: 'mxfp8', options: {} });
+    run().say(STARTED);
+    run().say({ kind: 'site', site: SITES[0], result: measured(0.5), done: 1, total: 24 });
+    expect(shown()).toMatchObject({ recipe: 'nvfp4', sites: {}, others: { mxfp8: { [SITES[0]]: { angleDeg: 0.5 } } }, measuring: null });
+    expect(document.getState().plan).toBe(plan);
+  });
+
   it('and their floor: the reference of one text is the same under all', async () => {
     const { actions, shown, run } = await createRunningPage();
     run().say(STARTED);

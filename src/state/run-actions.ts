@@ -6,12 +6,13 @@ import { planPolicy, type Plan } from '../allocate/plan';
 import { toPlainError, type BendscopeError } from '../base/errors';
 import type { ExtraMeasures, ProbeEvent, WorkerApi } from '../bridge/protocol';
 import { coarseOrder } from '../graph/coarse-order';
-import type { SiteId } from '../graph/policy';
+import type { RecipeName, SiteId } from '../graph/policy';
+import { recipeOptions } from '../graph/recipes';
 import type { ActionContext } from './context';
 import { notify, notifyError, type RunState } from './facts';
 import { createRunEvents } from './run-events';
 import { allLowOf, allLowPlan, hashOfPlan, sitesOf } from './selectors';
-import { isSameKey } from './shown';
+import { isSameKey, shownOf, type Shown } from './shown';
 import type { WorkerModel } from './worker-model';
 
 export function createRunActions(context: ActionContext, model: WorkerModel) {
@@ -23,7 +24,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
 
   const isCurrent = (runId: string): boolean => facts.getState().run?.runId === runId;
 
-  const startRun = (kind: RunState['kind'], sites: number, rounds: RunState['rounds']): string | null => {
+  const startRun = (kind: RunState['kind'], sites: number, rounds: RunState['rounds'], { recipe, key }: Pick<Shown, 'recipe' | 'key'>): string | null => {
     const { checking, device } = facts.getState();
     if (refusedByRun('no other was begun')) return null;
     if (checking || device?.status !== 'ready') {
@@ -36,7 +37,6 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
     }
     runs += 1;
     const runId = `${kind}-${Date.now()}-${runs}`;
-    const { recipe, key } = shown();
     facts.setState({ run: { kind, runId, status: 'running', phase: 'opening model and text', recipe, key, measuring: null, part: 'isolated', rounds, done: 0, total: rounds * sites, startedAtMs: Date.now() } });
     return runId;
   };
@@ -44,8 +44,8 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
   type OnEvent = (event: ProbeEvent) => void;
 
   /** One run from start to end; whether it got there. `prepare` opens what it needs; `measure` is skipped if the user stopped it before. */
-  const runOnce = async (kind: RunState['kind'], sites: number, rounds: RunState['rounds'], prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string, emit: OnEvent) => Promise<unknown>): Promise<boolean> => {
-    const runId = startRun(kind, sites, rounds);
+  const runOnce = async (kind: RunState['kind'], sites: number, rounds: RunState['rounds'], prepare: (api: WorkerApi) => Promise<void>, measure: (api: WorkerApi, runId: string, emit: OnEvent) => Promise<unknown>, of: Pick<Shown, 'recipe' | 'key'> = shown()): Promise<boolean> => {
+    const runId = startRun(kind, sites, rounds, of);
     if (runId === null) return false;
     let isFinished = false;
     try {
@@ -99,11 +99,15 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
       notifyError(facts, plain);
     },
 
-    /** Measures all sites (or some: retry) of the recipe shown, coarse order first; measured ones come back from the store. */
-    async runProbe(only?: readonly SiteId[]): Promise<void> {
-      const { graph, modelSha256, recipe, options, data, extra } = shown();
+    /**
+     * Measures all sites (or some: retry) of the recipe shown, or of a further format of its plans under the same switches;
+     * coarse order first; measured ones come back from the store.
+     */
+    async runProbe(only?: readonly SiteId[], format: RecipeName = shown().recipe): Promise<void> {
+      const of = shownOf(facts.getState(), { recipe: format, options: document.getState().options });
+      const { graph, modelSha256, recipe, data, extra, key } = of;
       if (!graph) return;
-      const { key } = shown();
+      const options = recipeOptions(recipe, of.options);
       const sites = only ?? coarseOrder(graph, recipe);
       const isFinished = await runOnce(
         'probe',
@@ -111,6 +115,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel) {
         extra.leaveOneOut ? 2 : 1,
         async (api) => facts.setState({ openedData: await api.openData(data) }),
         (api, runId, emit) => api.runProbe({ runId, modelSha256, recipe, options, extra, sites, data }, emit),
+        of,
       );
       // What a left-out cell takes away is read against everything low.
       const now = shown();

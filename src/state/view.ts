@@ -9,7 +9,7 @@ import type { PinnedPlan } from './saved-plans';
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Palette = 'cividis' | 'viridis' | 'grey';
-export type DockTab = 'frontier' | 'compare' | 'scatter' | 'baselines' | 'plans' | 'memory' | 'log';
+export type DockTab = 'frontier' | 'compare' | 'scatter' | 'baselines' | 'plans' | 'how-much' | 'memory' | 'log';
 export type InspectorTab = 'cell' | 'plan' | 'diff';
 /** The two solver modes (ux.md 3.4). */
 export type SolverMode = 'spend' | 'bend';
