@@ -36,17 +36,29 @@ function othersOf(facts: FactsState, recipe: RecipeName, options: PolicyOptions)
   return othersMemo(schemes.join(' '), ...schemes.map((scheme) => resultsUnder(facts, resultsKey(facts.data, scheme, options)).sites));
 }
 
-const shownMemo = memo((facts: FactsState, recipe: RecipeName, options: PolicyOptions, second: PassScheme | null): Shown => {
+type Context = Pick<DocumentState, 'recipe' | 'options' | 'second'>;
+
+function makeShown(facts: FactsState, recipe: RecipeName, options: PolicyOptions, second: PassScheme | null): Shown {
   const key = resultsKey(facts.data, recipe, options);
   const { run } = facts;
   return {
     ...facts, ...resultsUnder(facts, key), recipe, options, second, key, others: othersOf(facts, recipe, options),
     measuring: run !== null && isSameKey(run.key, key) ? run.measuring : null,
   };
-}, 4);
+}
 
-export function shownOf(facts: FactsState, { recipe, options, second = null }: Pick<DocumentState, 'recipe' | 'options'> & Partial<Pick<DocumentState, 'second'>>): Shown {
+const shownMemo = memo(makeShown, 4);
+export function shownOf(facts: FactsState, { recipe, options, second = null }: Omit<Context, 'second'> & Partial<Context>): Shown {
   return shownMemo(facts, recipe, options, second);
+}
+
+// Apart from the one shown, so that a list of plans under many recipes never pushes that one out.
+const underMemo = memo(makeShown, 32);
+
+/** The same facts under another plan's recipe and switches; `shown` itself where they are the same. */
+export function shownUnder(shown: Shown, { recipe, options, second }: Context): Shown {
+  const isSame = recipe === shown.recipe && second === shown.second && JSON.stringify(options) === JSON.stringify(shown.options);
+  return isSame ? shown : underMemo(shown, recipe, options, second);
 }
 
 /** The same of the stores as they are now. */
