@@ -122,6 +122,9 @@ describe('a question', () => {
     ['a site in two groups', [site('q', two)], [['q'], ['q']], 'E-BUG-02', 'expected q in one group'],
     ['an unknown site in a group', [site('q', two)], [['q', 'v']], 'E-BUG-02', 'expected groups of known sites, got v'],
     ['a cost that is no integer', [site('q', [high(0.5)])], [], 'E-BUG-02', 'solver q: expected an integer cost >= 0, got 0.5'],
+    ['a cost below 0', [site('q', [high(-1)])], [], 'E-BUG-02', 'solver q: expected an integer cost >= 0, got -1'],
+    ['a tan^2 below 0', [site('q', [low(0, -1)])], [], 'E-BUG-02', 'solver q: expected tan^2 >= 0, got -1'],
+    ['a floor that is no number', [site('q', [low(0, 1, 'nvfp4', NaN)])], [], 'E-BUG-02', 'solver q: expected a floor >= 0, got NaN'],
     ['costs beyond exact integers', Array.from({ length: 3 }, (_, i) => site(`s${i}`, [high(2 ** 52 + i), low(0, 1)])), [], 'E-BUG-02', 'expected costs that add up below 2^53'],
   ])('refuses %s', (_, sites, groups, name, message) => {
     expect(caught(() => poseQuestion(sites, groups))).toEqual([name, expect.stringContaining(message)]);

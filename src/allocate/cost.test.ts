@@ -9,7 +9,7 @@ import { PASSES } from '../graph/types';
 import { gpt2Graph } from '../models/gpt2';
 import { costedSites, effectiveBits, highCost, marginal, planTotals, predict, storedBits, totalCost } from './cost';
 import type { CostedSite, Evidence } from './cost';
-import { goldenEvidence, goldenJoint } from './golden-evidence';
+import { goldenEvidence, goldenJoint, ownQuestion } from './golden-evidence';
 import { formatsWhere, planFrontier, presetPlan, presets } from './plan';
 import type { Plan } from './plan';
 
@@ -141,9 +141,9 @@ describe('prediction', () => {
     const evidence: Evidence = { ...EVIDENCE, sites: { ...EVIDENCE.sites, 'h.0.mlp.c_fc:fprop': { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN' } } };
     expect(planTotals(SITES, preset('all-low').formats, evidence, {})).toMatchObject({ predictedDeg: null, unpredicted: ['h.0.mlp.c_fc:fprop'] });
     expect(planTotals(SITES, preset('fprop-high').formats, evidence, {}).predictedDeg).not.toBeNull();
-    const frontier = planFrontier(SITES, preset('all-low'), evidence);
-    expect(frontier.unpredicted).toEqual([{ id: 'h.0.mlp.c_fc:fprop', kept: 'high' }]);
-    expect(frontier.highAt(0)).toEqual(['h.0.mlp.c_fc:fprop']);
+    const frontier = planFrontier(ownQuestion(MINI, 'nvfp4', evidence), preset('all-low'));
+    expect(frontier.unpredicted).toEqual([{ id: 'h.0.mlp.c_fc:fprop', formats: ['nvfp4'], kept: null }]);
+    expect(Object.entries(frontier.formatsAt(0)).filter(([, format]) => format === 'bf16')).toEqual([['h.0.mlp.c_fc:fprop', 'bf16']]);
   });
 
   it('splits a plan into marginal bars', () => {

@@ -10,7 +10,7 @@ import { passGemm, type BatchShape } from '../graph/signatures';
 import type { Graph } from '../graph/types';
 import { FORMATS } from '../numerics/formats';
 import { operandFormat } from '../numerics/schemes';
-import { storedBits, type CostedSite } from './cost';
+import { formatOf, storedBits, type CostedSite, type Formats } from './cost';
 import type { GemmTimes } from './gemm-times';
 
 export const COST_KINDS = ['gemm', 'cache', 'bits', 'time'] as const;
@@ -28,6 +28,8 @@ export type CostRequest =
 export interface CostTable {
   readonly kind: CostKind;
   readonly name: string;
+  /** Those it was made for, BF16 first. */
+  readonly formats: readonly SiteFormat[];
   /** Integer >= 0. Throws E-BUG-02 for a site or format the table was not made for. */
   of(id: SiteId, format: SiteFormat): number;
   /** A plan's sum of costs -> a share 0..1 of everything in BF16, or mean bits; and back, the largest sum within a figure. */
@@ -97,6 +99,11 @@ function measuredTimes(graph: Graph, times: GemmTimes, shape: BatchShape): Price
   };
 }
 
+/** What a plan costs, in the integers of the table. */
+export function planCost(table: CostTable, sites: readonly CostedSite[], formats: Formats): number {
+  return sites.reduce((sum, { id }) => sum + table.of(id, formatOf(formats, id)), 0);
+}
+
 /** Prices rounded to whole parts of a unit, over their greatest common divisor. */
 function integers(kind: CostKind, sites: readonly CostedSite[], formats: readonly SiteFormat[], price: Price, parts: number): CostTable {
   const costs = new Map<SiteId, Map<SiteFormat, number>>();
@@ -127,6 +134,7 @@ function integers(kind: CostKind, sites: readonly CostedSite[], formats: readonl
   return {
     kind,
     name: NAMES[kind],
+    formats,
     of(id, format) {
       const cost = costs.get(id)?.get(format);
       if (cost === undefined) throw new BendscopeError('E-BUG-02', `cost: expected one of ${costs.size} sites in ${formats.join(', ')}, got ${id} in ${format}`);

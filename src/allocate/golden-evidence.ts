@@ -9,6 +9,8 @@ import type { SiteResult } from '../graph/probe-record';
 import type { Graph } from '../graph/types';
 import { costedSites, floorTan2 } from './cost';
 import type { Evidence } from './cost';
+import { costTable } from './costs';
+import type { PlanQuestion } from './plan';
 
 type Batches = readonly (readonly { readonly angle_deg: number }[])[];
 interface Golden {
@@ -49,4 +51,10 @@ export function goldenEvidence(model: 'nano' | 'mini', graph: Graph, recipe: Rec
 /** Joint angle in degrees of what a key of the file names, such as `nvfp4:fprop` or `fp8-out:all`. */
 export function goldenJoint(model: 'nano' | 'mini', key: string): number {
   return angleOf(golden(model).joint[key]);
+}
+
+/** The solver's question about one recipe, paid by its own kind of cost. */
+export function ownQuestion(graph: Graph, recipe: RecipeName, evidence: Evidence): PlanQuestion {
+  const sites = costedSites(graph, recipe);
+  return { sites, low: [{ format: recipe, evidence }], costs: costTable(graph, sites, [recipe], {}, { kind: recipe === 'fp8-out' ? 'cache' : 'gemm' }), groups: [] };
 }

@@ -6,21 +6,23 @@ import { describe, expect, it } from 'vitest';
 import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { gpt2Graph } from '../models/gpt2';
 import { costedSites, formatOf, predict } from './cost';
-import { goldenEvidence } from './golden-evidence';
+import { poseQuestion } from './choices';
+import { solveChoices } from './frontier';
+import { goldenEvidence, ownQuestion } from './golden-evidence';
 import { howMuch, MOST_MEASUREMENTS, TOLERANCE, type JointAngle } from './how-much';
-import { solveFrontier } from './knapsack';
 import { planAt, planFrontier, presetPlan, presets } from './plan';
+import { twoFormats } from './solver-fixture';
 
 const MINI = gpt2Graph({ model: 'gpt2-mini', layers: 6, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
 const SITES = costedSites(MINI, 'nvfp4');
 const EVIDENCE = goldenEvidence('mini', MINI, 'nvfp4');
 const ALL_LOW = presetPlan(presets('nvfp4')[0]!, SITES, 'nvfp4');
-const LINE = planFrontier(SITES, ALL_LOW, EVIDENCE);
+const LINE = planFrontier(ownQuestion(MINI, 'nvfp4', EVIDENCE), ALL_LOW);
 
 /** A joint angle that is not the sum: sites of one node help each other, a plan saturates, and every plan is its own +-1.5 % off. */
 function truth(strength: number): (index: number) => Promise<JointAngle> {
   return (index) => {
-    const { formats } = planAt(ALL_LOW, SITES, LINE, index, 'nvfp4');
+    const { formats } = planAt(ALL_LOW, LINE, index);
     const low = SITES.filter(({ id }) => formatOf(formats, id) !== 'bf16');
     const angle = (id: string): number => {
       const result = EVIDENCE.sites[id];
@@ -78,7 +80,7 @@ describe('how much is needed', () => {
   });
 
   it('settles on a plan far inside the target when the next cheaper one misses it', async () => {
-    const coarse = solveFrontier([0.5, 0.125, 0.03125].map((tan2, i) => ({ id: `s${i}`, cost: 1, tan2, floorTan2: 0, lock: null })));
+    const coarse = solveChoices(poseQuestion(twoFormats([0.5, 0.125, 0.03125].map((tan2) => ({ cost: 1, tan2 })))));
     const measure = (index: number): Promise<JointAngle> => Promise.resolve({ angleDeg: 1.02 * coarse.points[index]!.angleDeg, angleSeDeg: null });
     const target = coarse.points[1]!.angleDeg * 1.01;
     const { best, steps, isSettled } = await howMuch(coarse, target, measure);

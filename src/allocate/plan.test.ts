@@ -1,6 +1,5 @@
 /**
- * Plans of every recipe: the policy they become, their hash, painting, presets, and the solver's questions on angles that
- * PyTorch measured on the built-in models.
+ * Plans of every recipe: the policy they become, their hash, painting, presets.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -8,17 +7,15 @@ import type { SiteFormat, SiteId } from '../graph/policy';
 import type { ProbeRecord } from '../graph/probe-record';
 import { validatePolicy } from '../graph/validate';
 import { gpt2Graph } from '../models/gpt2';
-import { costedSites, highCost, marginal, planTotals, predict } from './cost';
+import { costedSites, planTotals } from './cost';
 import { goldenEvidence } from './golden-evidence';
-import { bendAtMost, spendAtMost } from './knapsack';
-import { differences, paint, planAt, planFrontier, planHash, planPolicy, policyHash, presetPlan, presets } from './plan';
+import { differences, paint, planHash, planPolicy, policyHash, presetPlan, presets } from './plan';
 import type { Plan } from './plan';
 
 const MINI = gpt2Graph({ model: 'gpt2-mini', layers: 6, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
 const SITES = costedSites(MINI, 'nvfp4');
 const OUTS = costedSites(MINI, 'fp8-out');
 const CONTEXT = { modelSha256: 'sha256:ab', recipe: 'nvfp4', options: {} } as const;
-const EVIDENCE = goldenEvidence('mini', MINI, 'nvfp4');
 const OUT_EVIDENCE = goldenEvidence('mini', MINI, 'fp8-out');
 const preset = (id: string): Plan => presetPlan(presets('nvfp4').find((p) => p.id === id)!, SITES, 'nvfp4');
 const outPreset = (id: string): Plan => presetPlan(presets('fp8-out').find((p) => p.id === id)!, OUTS, 'fp8-out');
@@ -94,59 +91,5 @@ describe('plans', () => {
       const context = { modelSha256: 'sha256:ab', recipe, options: { weights1d: true, sr: true, seed: 4, pow2: true } };
       expect(policyHash(validatePolicy(MINI, planPolicy(formats, sites, context.options)), context)).toBe(planHash(formats, sites, context));
     }
-  });
-});
-
-describe('solver on a plan', () => {
-  it('predicts the very angle and cost of the plan it returns, at every point', () => {
-    const plan: Plan = { ...preset('all-low'), locked: { 'h.0.attn.c_attn:fprop': true, 'h.5.mlp.c_fc:wgrad': true } };
-    const frontier = planFrontier(SITES, plan, EVIDENCE);
-    expect(frontier.points.length).toBeGreaterThan(100);
-    frontier.points.forEach((point, i) => {
-      const { formats } = planAt(plan, SITES, frontier, i, 'nvfp4');
-      expect(highCost(SITES, formats)).toBe(point.cost);
-      expect(predict(SITES, formats, EVIDENCE).predictedDeg).toBeCloseTo(point.angleDeg, 9);
-      expect(formats['h.0.attn.c_attn:fprop']).toBe('nvfp4');
-    });
-  });
-
-  it('is at least as good as the forward-passes preset at its cost, and as cheap at its angle', () => {
-    const fprop = planTotals(SITES, preset('fprop-high').formats, EVIDENCE, {});
-    const frontier = planFrontier(SITES, preset('all-low'), EVIDENCE);
-    const spent = spendAtMost(frontier, highCost(SITES, preset('fprop-high').formats));
-    expect(spent.point.angleDeg).toBeLessThanOrEqual(fprop.predictedDeg!);
-    const bent = bendAtMost(frontier, fprop.predictedDeg!);
-    expect(bent.point.cost / frontier.totalCost).toBeLessThanOrEqual(1 / 3);
-  });
-
-  it('buys inside a row only, when asked for a row', () => {
-    const row = new Set(SITES.filter((site) => site.pass === 'fprop' && site.id.includes('mlp.c_proj')).map((site) => site.id));
-    const plan = preset('all-low');
-    const before = marginal(SITES, plan.formats, EVIDENCE, row);
-    const frontier = planFrontier(SITES, plan, EVIDENCE, row);
-    expect(frontier.points[0]!.angleDeg).toBeCloseTo(before.angleDeg, 10);
-    const choice = bendAtMost(frontier, before.angleDeg / 2);
-    const after = planAt(plan, SITES, frontier, choice.index, 'nvfp4', row);
-    expect(marginal(SITES, after.formats, EVIDENCE, row).angleDeg).toBeLessThanOrEqual(before.angleDeg / 2);
-    const flipped = differences(SITES, plan.formats, after.formats);
-    expect(flipped.length).toBeGreaterThan(0);
-    expect(flipped.every((id) => row.has(id))).toBe(true);
-  });
-
-  it('takes what costs nothing, and then buys the cache best', () => {
-    const plan = outPreset('all-low');
-    const frontier = planFrontier(OUTS, plan, OUT_EVIDENCE);
-    const free = OUTS.filter((site) => site.cost === 0).map((site) => site.id);
-    expect(frontier.points[0]).toMatchObject({ cost: 0 });
-    expect(frontier.highAt(0)).toEqual(free);
-    frontier.points.forEach((point, i) => {
-      const { formats } = planAt(plan, OUTS, frontier, i, 'fp8-out');
-      expect(free.every((id) => formats[id] === 'bf16')).toBe(true);
-      expect(highCost(OUTS, formats)).toBe(point.cost);
-      expect(predict(OUTS, formats, OUT_EVIDENCE).predictedDeg).toBeCloseTo(point.angleDeg, 9);
-    });
-    const fixed = planTotals(OUTS, outPreset('fixed').formats, OUT_EVIDENCE, {});
-    expect(spendAtMost(frontier, fixed.hpCost).point.angleDeg).toBeLessThan(fixed.predictedDeg!);
-    expect(bendAtMost(frontier, fixed.predictedDeg!).point.cost).toBeLessThan(fixed.hpCost);
   });
 });

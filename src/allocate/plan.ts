@@ -8,13 +8,11 @@ import { assert } from '../base/errors';
 import { OUT_SCHEME, type PassScheme, type Policy, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
 import { RECIPES, type Recipe } from '../graph/recipes';
 import { PASSES } from '../graph/types';
-import { poseQuestion, type Question } from './choices';
+import { poseQuestion, type FormatOffer, type Question, type SiteChoice } from './choices';
 import { cleanTan2, floorTan2, formatOf } from './cost';
-import type { CostedSite, Evidence, Formats } from './cost';
+import type { CostedSite, Formats } from './cost';
 import type { CostTable } from './costs';
 import { solveChoices, type ChoiceFrontier } from './frontier';
-import { solveFrontier } from './knapsack';
-import type { Frontier, KnapsackItem } from './knapsack';
 import { offeredChoices, type MeasuredFormat } from './offers';
 import { solveWithin, type Limit, type Solution } from './within';
 
@@ -122,7 +120,7 @@ export interface PlanQuestion {
   readonly sites: readonly CostedSite[];
   /** Highest precision first: the order of preference among formats equal in cost and angle. */
   readonly low: readonly MeasuredFormat[];
-  /** Must cover `low` and the formats of locked sites. */
+  /** Must cover `low`. */
   readonly costs: CostTable;
   /** Sites that must share a format. */
   readonly groups: readonly (readonly SiteId[])[];
@@ -131,57 +129,61 @@ export interface PlanQuestion {
 /**
  * Every efficient plan under the plan's locks. With `part` (a row, a layer) only the sites inside are asked about and no
  * floor is added: the frontier is that of the marginal bar's own angle and cost.
- * Throws E-PLAN-08 where locks contradict the groups.
+ * Throws E-PLAN-08 where locks contradict the groups, or hold a format that has no cost.
  */
-export function planFrontier(asked: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): ChoiceFrontier;
-export function planFrontier(sites: readonly CostedSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier;
-export function planFrontier(asked: PlanQuestion | readonly CostedSite[], plan: Plan, third?: ReadonlySet<SiteId> | Evidence, fourth?: ReadonlySet<SiteId>): ChoiceFrontier | Frontier {
-  if ('low' in asked) return solveChoices(questionFor(asked, plan, third as ReadonlySet<SiteId> | undefined));
-  return twoFormatFrontier(asked, plan, third as Evidence, fourth);
+export function planFrontier(asked: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): ChoiceFrontier {
+  return solveChoices(questionFor(asked, plan, part));
 }
 
-/** The optimal plan within a limit on cost or angle, proven; locks and `part` as planFrontier. */
+/** The optimal plan within a limit on cost or angle, proven; locks, `part` and errors as planFrontier. */
 export function planWithin(asked: PlanQuestion, plan: Plan, limit: Limit, part?: ReadonlySet<SiteId>): Solution {
   return solveWithin(questionFor(asked, plan, part), limit);
 }
 
-/** The question itself, for those who ask for several budgets: posed once (locks and `part` as planFrontier), solved as often as one likes. */
-export function questionFor({ sites, low, costs, groups }: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): Question {
+/** The question itself, for those who ask for several budgets: posed once (locks, `part` and errors as planFrontier), solved as often as one likes. */
+export function questionFor(asked: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): Question {
+  const { choices, groups } = choicesFor(asked, plan, part);
+  return poseQuestion(choices, groups);
+}
+
+/**
+ * The same as offers by site. A locked site keeps its format even if that was not measured, and its group with it; of a
+ * group that reaches out of the part, only the sites inside share.
+ */
+export function choicesFor({ sites, low, costs, groups }: PlanQuestion, plan: Plan, part?: ReadonlySet<SiteId>): { readonly choices: SiteChoice[]; readonly groups: readonly (readonly SiteId[])[] } {
   const inside = part === undefined ? sites : sites.filter(({ id }) => part.has(id));
+  const shared = part === undefined ? groups : groups.map((group) => group.filter((id) => part.has(id))).filter((group) => group.length > 0);
   const locks = Object.fromEntries(inside.flatMap(({ id }): [SiteId, SiteFormat][] => (plan.locked[id] ? [[id, formatOf(plan.formats, id)]] : [])));
-  return poseQuestion(offeredChoices(inside, low, costs, locks), groups);
+  const choices = withHeldFormats(offeredChoices(inside, low, costs, locks), shared, { sites: inside, low, costs });
+  return { groups: shared, choices: part === undefined ? choices : choices.map((choice) => ({ ...choice, offers: choice.offers.map((offer) => ({ ...offer, floorTan2: 0 })) })) };
+}
+
+/** Formats that a lock holds and the question does not offer, offered to the sites that the lock binds; measured only if the evidence names them. */
+function withHeldFormats(choices: SiteChoice[], groups: readonly (readonly SiteId[])[], { sites, low, costs }: Pick<PlanQuestion, 'sites' | 'low' | 'costs'>): SiteChoice[] {
+  const bound = new Map<SiteId, Set<RecipeName>>();
+  for (const { id, lock, offers } of choices) {
+    if (lock === null || lock === 'bf16' || offers.some(({ format }) => format === lock) || !costs.formats.includes(lock)) continue;
+    for (const fellow of groups.find((group) => group.includes(id)) ?? [id]) bound.set(fellow, (bound.get(fellow) ?? new Set()).add(lock));
+  }
+  if (bound.size === 0) return choices;
+  const evidence = low[0]?.evidence ?? { sites: {}, floor: null };
+  return choices.map((choice, s) => {
+    const extra = [...(bound.get(choice.id) ?? [])].map((format): FormatOffer => ({
+      format, cost: costs.of(choice.id, format), floorTan2: floorTan2(evidence, sites[s]!.pass),
+      tan2: evidence.other?.[format] === undefined ? null : cleanTan2(evidence, choice.id, format),
+    }));
+    return extra.length === 0 ? choice : { ...choice, offers: [...choice.offers, ...extra] };
+  });
 }
 
 /** The plan with other formats; locked sites and sites outside `part` stay, and so do sites that `formats` does not name. */
 export function withFormats(plan: Plan, formats: Formats, part?: ReadonlySet<SiteId>): Plan {
-  const free = Object.entries(formats).filter(([id]) => plan.locked[id] !== true && (part === undefined || part.has(id)));
-  return { ...plan, formats: { ...plan.formats, ...Object.fromEntries(free) } };
+  const next: Record<SiteId, SiteFormat> = { ...plan.formats };
+  for (const id in formats) if (plan.locked[id] !== true && (part === undefined || part.has(id))) next[id] = formats[id]!;
+  return { ...plan, formats: next };
 }
 
 /** The plan with a frontier's point taken over; locked sites and sites outside `part` stay. */
-export function planAt(plan: Plan, frontier: ChoiceFrontier, index: number, part?: ReadonlySet<SiteId>): Plan;
-export function planAt(plan: Plan, sites: readonly CostedSite[], frontier: Frontier, index: number, low: RecipeName, part?: ReadonlySet<SiteId>): Plan;
-export function planAt(plan: Plan, second: ChoiceFrontier | readonly CostedSite[], third: Frontier | number, fourth?: number | ReadonlySet<SiteId>, low?: RecipeName, part?: ReadonlySet<SiteId>): Plan {
-  if ('formatsAt' in second) return withFormats(plan, second.formatsAt(third as number), fourth as ReadonlySet<SiteId> | undefined);
-  const high = new Set((third as Frontier).highAt(fourth as number));
-  const formats: Record<SiteId, SiteFormat> = {};
-  for (const { id } of second) {
-    const asked = (part === undefined || part.has(id)) && plan.locked[id] !== true;
-    formats[id] = asked ? (high.has(id) ? 'bf16' : low!) : formatOf(plan.formats, id);
-  }
-  return { ...plan, formats };
-}
-
-function twoFormatFrontier(sites: readonly CostedSite[], plan: Plan, evidence: Evidence, part?: ReadonlySet<SiteId>): Frontier {
-  const items = sites.filter(({ id }) => part === undefined || part.has(id)).map((site): KnapsackItem => {
-    const locked = plan.locked[site.id] === true;
-    return {
-      id: site.id,
-      cost: site.cost,
-      tan2: cleanTan2(evidence, site.id),
-      floorTan2: part === undefined ? floorTan2(evidence, site.pass) : 0,
-      lock: locked ? (formatOf(plan.formats, site.id) === 'bf16' ? 'high' : 'low') : null,
-    };
-  });
-  return solveFrontier(items);
+export function planAt(plan: Plan, frontier: ChoiceFrontier, index: number, part?: ReadonlySet<SiteId>): Plan {
+  return withFormats(plan, frontier.formatsAt(index), part);
 }

@@ -47,6 +47,13 @@ export function randomQuestion(next: () => number, count: number, formats: 2 | 3
   return { sites, groups };
 }
 
+/** Sites of two formats: BF16 at a cost, or low for nothing. */
+export function twoFormats(items: readonly { readonly cost: number; readonly tan2: number | null; readonly floorTan2?: number; readonly lock?: 'bf16' | 'nvfp4'; readonly id?: string }[]): SiteChoice[] {
+  return items.map(({ id, cost, tan2, floorTan2 = 0, lock = null }, i) => ({
+    id: id ?? `s${i}`, lock, offers: [{ format: 'bf16', cost, tan2: 0, floorTan2: 0 }, { format: 'nvfp4', cost: 0, tan2, floorTan2 }],
+  }));
+}
+
 export interface BrutePlan {
   readonly cost: number;
   readonly tan2: number;
