@@ -5,7 +5,8 @@ import { Dock } from '../ui/panels/dock';
 import { Inspector } from '../ui/panels/inspector';
 import { IntakeProvider } from '../ui/panels/intake';
 import { Notices } from '../ui/panels/notices';
-import { BaselineList, PlanPanel } from '../ui/panels/plan-panel';
+import { PlanPanel } from '../ui/panels/plan-panel';
+import { PlansSection } from '../ui/panels/plans-section';
 import { SetupPanel } from '../ui/panels/setup-panel';
 import { StatusBar } from '../ui/panels/status-bar';
 import { TopBar } from '../ui/panels/top-bar';
@@ -21,8 +22,8 @@ function Screen() {
       <nav className="panel rail" aria-label="Setup and plan">
         <div className="rail-scroll">
           <SetupPanel />
-          <BaselineList />
         </div>
+        <PlansSection />
         <PlanPanel />
       </nav>
       <main className="panel stage"><GridPanel /></main>

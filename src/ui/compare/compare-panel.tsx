@@ -10,6 +10,7 @@ import { useBox } from '../charts/use-box';
 import { gridModel } from '../grid/grid-model';
 import { siteShort } from '../grid/site-names';
 import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
+import { comparedCells } from './plan-cells';
 import { SmallGrid } from './small-grid';
 import './compare.css';
 
@@ -78,8 +79,8 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   const canRun = useFacts((f) => f.device?.status === 'ready' && !f.checking && f.run === null);
   const { graph, recipe, options } = compared;
   const model = useMemo(() => (graph ? gridModel(graph, recipe) : null), [graph, recipe]);
+  const cells = useMemo(() => comparedCells(compared), [compared]);
   if (!graph || !model) return null;
-  const cells = fillOf(compared, compared.fill);
   const count = measuredCells(compared).length;
   const cell = hovered === null ? null : (cells.get(hovered)?.angleDeg ?? null);
   const low = allLowWords(compared);
@@ -93,7 +94,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
         <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.fill === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
         <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
       </figcaption>
-      <SmallGrid compared={compared} model={model} width={width - 6} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
+      <SmallGrid cells={cells} graph={graph} model={model} width={width - 6} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
       {count === 0 ? (
         <p className="multiple-foot muted">
           {canRun && width < ROOM_FOR_BOTH ? null : `not measured${canRun ? ', ' : ''}`}

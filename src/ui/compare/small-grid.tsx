@@ -1,20 +1,22 @@
 /**
- * One small multiple: the cells of a recipe on the one fixed colour scale, a square where its plan keeps BF16, and the
- * cell under the shared cursor. The drawing answers the pointer; the button above it does the same for keys.
+ * One small multiple: cells on the one fixed colour scale, with a square where a plan keeps BF16 or, of a plan itself, the
+ * letter of each format, and the cell under the shared cursor. The drawing answers the pointer; the button above it does
+ * the same for keys.
  */
 import { memo, type PointerEvent } from 'react';
-import { formatOf } from '../../allocate/cost';
 import { significant } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
 import { findSite } from '../../graph/sites';
-import { fillOf, type Compared } from '../../state';
+import type { Graph } from '../../graph/types';
 import { angleColour, inkOn, type ColourMap } from '../charts/scales';
 import { isWide, type GridModel } from '../grid/grid-model';
+import type { SmallCell } from './plan-cells';
 
 const GROUP_GAP = 2;
 
 interface SmallGridProps {
-  readonly compared: Compared;
+  readonly cells: ReadonlyMap<SiteId, SmallCell>;
+  readonly graph: Graph;
   readonly model: GridModel;
   readonly width: number;
   readonly height: number;
@@ -57,14 +59,14 @@ export function placeCells(model: GridModel, width: number, height: number): { r
   return { places, right, bottom };
 }
 
-export const SmallGrid = memo(function SmallGrid({ compared, model, width, height, palette, hovered, onHover, onPick }: SmallGridProps) {
-  const { graph, plan } = compared;
+/** Room from which a cell carries its letter, px. */
+const LETTER = { w: 11, h: 9 };
+
+export const SmallGrid = memo(function SmallGrid({ cells, graph, model, width, height, palette, hovered, onHover, onPick }: SmallGridProps) {
   const { places, right, bottom } = placeCells(model, width, height);
-  const cells = fillOf(compared, compared.fill);
-  const angles = [...cells.values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
-  const over = hovered === null || graph === null ? undefined : findSite(graph, hovered);
+  const over = hovered === null ? undefined : findSite(graph, hovered);
   const isHovered = (id: SiteId): boolean => {
-    if (id === hovered || over === undefined || graph === null) return id === hovered;
+    if (id === hovered || over === undefined) return id === hovered;
     const site = findSite(graph, id);
     return site?.kind !== over.kind && site?.node === over.node;
   };
@@ -73,23 +75,45 @@ export const SmallGrid = memo(function SmallGrid({ compared, model, width, heigh
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     return places.find((place) => x >= place.x && x < place.x + place.w && y >= place.y && y < place.y + place.h)?.id ?? null;
   };
-  const range = angles.length === 0 ? 'no cell is measured' : `${angles.length} of ${places.length} cells measured, ${significant(Math.min(...angles))} to ${significant(Math.max(...angles))} degrees`;
   return (
-    <svg className="small-grid" width={right} height={bottom} role="img" aria-label={range} onPointerMove={(event) => onHover(find(event))} onPointerLeave={() => onHover(null)} onClick={onPick}>
-      {places.map(({ id, x, y, w, h }) => {
-        const angleDeg = cells.get(id)?.angleDeg ?? null;
-        // A negative angle has no colour on a scale of logarithms; the figure is below, under the cursor.
-        const fill = angleDeg === null || angleDeg < 0 ? null : angleColour(palette, angleDeg);
-        const isHigh = plan !== null && formatOf(plan.formats, id) === 'bf16';
-        const side = Math.max(1.5, Math.min(5, h - 3, w - 3));
-        return (
-          <g key={id}>
-            <rect x={x} y={y} width={w - 0.5} height={h - 0.5} fill={fill ?? undefined} className={fill === null ? (cells.get(id)?.state === 'failed' ? 'small-failed' : angleDeg === null ? 'small-empty' : 'small-negative') : undefined} />
-            {isHigh ? <rect x={x + (w - side) / 2} y={y + (h - side) / 2} width={side} height={side} fill={fill === null ? undefined : inkOn(fill)} className={fill === null ? 'small-high' : undefined} /> : null}
-          </g>
-        );
-      })}
+    <svg className="small-grid" width={right} height={bottom} role="img" aria-label={summary(cells, places.length)} onPointerMove={(event) => onHover(find(event))} onPointerLeave={() => onHover(null)} onClick={onPick}>
+      {places.map((place) => <Cell key={place.id} place={place} cell={cells.get(place.id) ?? MISSING} palette={palette} />)}
       {places.filter(({ id }) => isHovered(id)).map(({ id, x, y, w, h }) => <rect key={id} x={x - 0.5} y={y - 0.5} width={w + 0.5} height={h + 0.5} className="small-cursor" />)}
     </svg>
   );
 });
+
+const MISSING: SmallCell = { state: 'missing', angleDeg: null, isHigh: false, mark: null };
+const CLASSES = { value: 'small-negative', failed: 'small-failed', missing: 'small-empty', high: 'small-bf16' } as const;
+
+/** "72 of 72 cells measured, 0.2 to 21 degrees"; of a plan first how many cells it keeps in BF16. */
+function summary(cells: ReadonlyMap<SiteId, SmallCell>, total: number): string {
+  const all = [...cells.values()];
+  const angles = all.flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
+  const high = all.filter(({ state }) => state === 'high').length;
+  const low = total - high;
+  const range = angles.length === 0 ? (low === 0 ? 'no cell is low' : 'no cell is measured') : `${angles.length} of ${low} ${high > 0 ? 'low ' : ''}cells measured, ${significant(Math.min(...angles))} to ${significant(Math.max(...angles))} degrees`;
+  return high > 0 ? `${high} of ${total} cells BF16; ${range}` : range;
+}
+
+function Cell({ place: { x, y, w, h }, cell, palette }: { readonly place: Place; readonly cell: SmallCell; readonly palette: ColourMap }) {
+  const { state, angleDeg, isHigh, mark } = cell;
+  // A negative angle has no colour on a scale of logarithms; the figure is below, under the cursor.
+  const fill = angleDeg === null || angleDeg < 0 ? null : angleColour(palette, angleDeg);
+  const ink = fill === null ? undefined : inkOn(fill);
+  const side = Math.max(1.5, Math.min(5, h - 3, w - 3));
+  const hasLetter = mark !== null && w >= LETTER.w && h >= LETTER.h;
+  return (
+    <g>
+      <rect x={x} y={y} width={w - 0.5} height={h - 0.5} fill={fill ?? undefined} className={fill === null ? CLASSES[state] : undefined} />
+      {hasLetter ? (
+        <text x={x + w / 2} y={y + h / 2 + 3.2} textAnchor="middle" fill={ink} className={ink === undefined ? 'small-letter small-plain' : 'small-letter'}>{mark}</text>
+      ) : isHigh ? (
+        <rect x={x + (w - side) / 2} y={y + (h - side) / 2} width={side} height={side} fill={ink} className={ink === undefined ? 'small-high' : undefined} />
+      ) : mark !== null && mark !== '4' && h >= 5 ? (
+        // Without room for letters a bar tells 8 bits from 4.
+        <rect x={x + 1} y={y + h / 2 - 0.75} width={w - 2.5} height="1.5" fill={ink} className={ink === undefined ? 'small-high' : undefined} />
+      ) : null}
+    </g>
+  );
+}

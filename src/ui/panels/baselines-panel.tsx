@@ -1,46 +1,167 @@
-/** Dock: the current plan and the presets in one table, the three angles of each side by side. */
-import { formatBytes, formatPercent } from '../../base/units';
-import { baselinesAt, costChoiceOf, costWords, jointOf, totalsOf } from '../../state';
+/**
+ * Dock: every other method's plan at what the plan in hand costs, beside that plan: its own score and the same score of
+ * the plan in hand, cost, and the three angles. A row that is pointed at shows its letters on the grid.
+ */
+import { useMemo, useState } from 'react';
+import { significant } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
-import { useActions, useFacts, usePlans, useView } from '../workbench';
-import { trioOf } from './figures-trio';
+import { costChoiceOf, jointsOf, type CostChoice, type Shown } from '../../state';
+import type { Plan } from '../../allocate/plan';
+import { PinButton } from '../compare/pin-button';
+import { costText, costTitle, measuredText, predictedText, type PlanFigures } from '../compare/plan-figures';
+import { useActions, useFacts, usePlans, useView, useWorkbench } from '../workbench';
+import { baselineLines, unverified, type BaselineLine } from './baseline-rows';
+import { signedDegrees } from './figures-trio';
+import './baselines.css';
+
+const ABOUT = 'Every method’s plan at what the current plan costs. Its own score says what it believes; measured says what is so. Point at a row for how it chooses.';
 
 export function BaselinesPanel() {
   const facts = useFacts((f) => f);
-  const { plan, shown } = usePlans();
+  const { plan } = usePlans();
   const choice = useView(costChoiceOf);
-  const actions = useActions();
-  if (!plan || !shown) return <p className="empty">Open a model to see its baselines.</p>;
-  const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  const { view } = useWorkbench();
+  const [pointed, setPointed] = useState<string | null>(null);
+  const table = useMemo(() => (plan === null ? null : baselineLines(facts, plan, choice)), [facts, plan, choice]);
+  if (!plan || table === null || !facts.graph) return <p className="empty">Open a model to see its baselines.</p>;
+  const point = (line: BaselineLine | null): void => {
+    setPointed(line?.id ?? null);
+    view.setState({ hoveredPlan: line?.plan ?? null });
+  };
   const isOut = RECIPES[facts.recipe].kind === 'out';
-  const rows = [{ id: 'current', plan: shown, name: `${plan.name} (current)` }, ...baselinesAt(facts, choice, plan).flatMap((b) => (b.plan ? [{ ...b, plan: b.plan }] : []))];
+  const sentence = table.lines.find(({ id }) => id === pointed)?.sentence;
   return (
-    <table className="table baselines">
-      <caption className="visually-hidden">Plans to compare with: cost, predicted and measured bending</caption>
-      <thead>
-        <tr><th scope="col">plan</th><th scope="col" className="number">{costWords(facts.recipe).name}</th>{isOut ? <><th scope="col" className="number">a token</th><th scope="col" className="number">of fixed policy</th></> : null}<th scope="col" className="number">effective bits</th><th scope="col" className="number">predicted</th><th scope="col" className="number">measured</th><th scope="col" className="number">gap</th><th scope="col">actions</th></tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => {
-          const totals = totalsOf(facts, row.plan);
-          const trio = trioOf(totals?.predictedDeg ?? null, jointOf(facts, row.plan));
-          return (
-            <tr key={row.id}>
-              <th scope="row">{row.id === 'current' ? <strong>{row.name}</strong> : row.name}</th>
-              <td className="number">{totals ? formatPercent(totals.hpShare) : ''}</td>
-              {isOut ? <><td className="number">{totals ? formatBytes(totals.hpCost) : ''}</td><td className="number">{totals?.relativeToFixed == null ? '' : `${totals.relativeToFixed.toFixed(2)} ×`}</td></> : null}
-              <td className="number">{totals?.effectiveBits.toFixed(2)}</td>
-              <td className="number">{trio.predicted}</td>
-              <td className="number">{trio.measured}</td>
-              <td className="number">{trio.gap}</td>
-              <td className="row">
-                <button type="button" className="button small" disabled={!ready || row.id === 'all-high'} aria-label={`Verify ${row.name} jointly`} onClick={() => void actions.verifyJointly(row.id === 'current' ? plan : row.plan)}>Verify</button>
-                {row.id === 'current' ? null : <button type="button" className="button small" aria-label={`Apply ${row.name}`} onClick={() => actions.applyBaseline(row.id)}>Apply</button>}
-              </td>
+    <section className="baselines-panel" aria-label="Baselines">
+      <div className="baselines-top">
+        <p className="small" title={sentence ?? ABOUT}>{sentence ?? <span className="muted">{ABOUT}</span>}</p>
+        <VerifyAll lines={table.lines} />
+      </div>
+      <div className="scroll baselines-scroll" tabIndex={0} role="region" aria-label="Table of baselines">
+        <table className="table baselines">
+          <caption className="visually-hidden">Plans of other methods at the cost of the current plan: own score, cost, predicted and measured bending</caption>
+          <thead>
+            <tr>
+              <th scope="col">plan</th>
+              <th scope="col" className="number" title="What the method itself minimises, of its plan">own score</th>
+              <th scope="col" className="number" title="The same score of the current plan">current plan’s</th>
+              <th scope="col" className="number">{costTitle(facts, choice)}</th>
+              {isOut ? <th scope="col" className="number" title="Bytes kept in BF16 over those of the fixed policy">of fixed</th> : null}
+              <th scope="col" className="number"><abbr title="effective bits">bits</abbr></th>
+              <th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th>
+              <th scope="col" className="number">measured, deg</th>
+              <th scope="col" className="number">gap, deg</th>
+              <th scope="col">actions</th>
             </tr>
-          );
-        })}
-      </tbody>
-    </table>
+          </thead>
+          <tbody>
+            <tr className="baseline-current">
+              <th scope="row"><strong>{plan.name}</strong> <span className="muted">current</span></th>
+              <td className="number muted" colSpan={2}>in each row below</td>
+              <FigureCells figures={table.inHand.figures} choice={choice} isOut={isOut} isLowest={table.inHand.isLowest} />
+              <td><Actions id="current" name={plan.name} plan={plan} isReference={false} facts={facts} /></td>
+            </tr>
+            {table.lines.map((line) => <Line key={line.id} line={line} choice={choice} facts={facts} isOut={isOut} onPoint={point} />)}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+interface LineProps {
+  readonly line: BaselineLine;
+  readonly choice: CostChoice;
+  readonly facts: Shown;
+  readonly isOut: boolean;
+  onPoint(line: BaselineLine | null): void;
+}
+
+function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
+  const { id, name, sentence, scoreName, score, scoreInHand, plan, reason, figures, isLowest } = line;
+  const described = `baseline-${id}`;
+  const score_ = (value: number | null): string => (scoreName === null ? '–' : value === null ? 'not known' : significant(value));
+  return (
+    <tr onPointerEnter={() => onPoint(line)} onPointerLeave={() => onPoint(null)} onFocus={() => onPoint(line)} onBlur={() => onPoint(null)}>
+      <th scope="row" title={sentence} aria-describedby={described}>{name}<span id={described} className="visually-hidden">{sentence}</span></th>
+      {plan === null || figures === null ? (
+        <td colSpan={isOut ? 9 : 8} className="baseline-reason">{reason ?? 'no plan'}</td>
+      ) : (
+        <>
+          <td className="number" title={scoreName ?? 'It has no score of its own'}>{scoreName === null ? null : <span className="muted baseline-score">{scoreName} </span>}{score_(score)}</td>
+          <td className="number" title={scoreName === null ? 'It has no score of its own' : `${scoreName} of the current plan`}>{score_(scoreInHand)}</td>
+          <FigureCells figures={figures} choice={choice} isOut={isOut} isLowest={isLowest} />
+          <td><Actions id={id} name={name} plan={plan} isReference={id === 'all-high'} facts={facts} /></td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+const bare = (text: string): string => text.replace(/ deg$/, '');
+
+function FigureCells({ figures, choice, isOut, isLowest }: { readonly figures: PlanFigures; readonly choice: CostChoice; readonly isOut: boolean; readonly isLowest: boolean }) {
+  const { shown, totals, measured, cost } = figures;
+  const [price, predicted, angle] = [costText(shown, choice, cost), predictedText(totals), measuredText(measured)];
+  const gap = measured?.status === 'measured' && totals?.predictedDeg != null ? measured.angleDeg - totals.predictedDeg : null;
+  return (
+    <>
+      <td className="number" title={price.why}>{price.text}</td>
+      {isOut ? <td className="number">{totals?.relativeToFixed == null ? 'none' : `${totals.relativeToFixed.toFixed(2)} ×`}</td> : null}
+      <td className="number">{totals?.effectiveBits.toFixed(2)}</td>
+      <td className="number" title={predicted.why}>{bare(predicted.text)}</td>
+      <td className="number" title={angle.why}>{isLowest ? <span className="badge ok" title="Lowest measured angle of the plans that cost no more than the current one">lowest</span> : null} {bare(angle.text)}</td>
+      <td className="number" title={gap === null ? 'A gap needs both figures' : undefined}>{gap === null ? '–' : bare(signedDegrees(gap))}</td>
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  /** Everything BF16: nothing to measure. */
+  readonly isReference: boolean;
+  readonly facts: Shown;
+}
+
+function Actions({ id, name, plan, isReference, facts }: ActionsProps) {
+  const actions = useActions();
+  const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  return (
+    <span className="baseline-actions">
+      <PinButton id={id} plan={{ ...facts, plan }} />
+      {id === 'current' ? null : <button type="button" className="button small" aria-label={`Apply ${name}`} title="Take it over as the current plan (one undo step; locked cells stay)" onClick={() => actions.applyBaseline(id)}>Apply</button>}
+      <button type="button" className="button small" disabled={!ready || isReference} aria-label={`Verify ${name} jointly`} title={isReference ? 'It is the reference itself: 0 degrees' : 'Measure it jointly'} onClick={() => void actions.verifyJointly(plan)}>Verify</button>
+    </span>
+  );
+}
+
+/** Measures what is not measured yet, one plan after the other, until it is stopped. */
+function VerifyAll({ lines }: { readonly lines: readonly BaselineLine[] }) {
+  const facts = useFacts((f) => f);
+  const actions = useActions();
+  /** Hashes of the plans that were asked for: an edit meanwhile gives the baselines other plans. */
+  const [asked, setAsked] = useState<readonly string[] | null>(null);
+  const left = unverified(facts, lines);
+  const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  if (asked !== null) {
+    const known = jointsOf(facts);
+    const done = asked.filter((hash) => known[hash] !== undefined).length;
+    return (
+      <span className="row verify-all">
+        <progress max={asked.length} value={done} aria-label="Plans verified" />
+        <span className="small nowrap" role="status">{done} of {asked.length} verified</span>
+        <button type="button" className="button small" onClick={() => void actions.stop()}>Stop</button>
+      </span>
+    );
+  }
+  const start = (): void => {
+    setAsked(left.map(({ hash }) => hash));
+    void actions.verifyPlans(left.map(({ id }) => id)).finally(() => setAsked(null));
+  };
+  return (
+    <button type="button" className="button small verify-all" disabled={!ready || left.length === 0} title={left.length === 0 ? 'Every plan is measured' : 'Measures each plan that is not measured yet, one after the other'} onClick={start}>
+      {left.length === 0 ? 'All verified' : `Verify all (${left.length})`}
+    </button>
   );
 }

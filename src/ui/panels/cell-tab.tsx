@@ -1,19 +1,23 @@
-/** Inspector, tab Cell: what a site is, every figure with its unit, where the gradient turns, batch by batch. */
+/**
+ * Inspector, tab Cell: what a site is, every figure with its unit in the fixed order of ux.md 3.6, what other methods say,
+ * its cost, where the gradient turns, batch by batch.
+ */
 import { formatOf } from '../../allocate/cost';
-import { significant } from '../../base/units';
-import type { SiteFormat, SiteId } from '../../graph/policy';
-import type { Measured } from '../../graph/probe-record';
+import { formatPercent } from '../../base/units';
+import type { SiteId } from '../../graph/policy';
 import { RECIPES } from '../../graph/recipes';
 import { findSite } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
-import { formatName, type Shown } from '../../state';
+import { costChoiceOf, costKindOf, costOf, formatName, lowFormatsOf, type CostChoice, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import { csv } from '../budget/copy-table';
-import { siteFigures, siteShapes } from '../grid/site-figures';
+import { siteFigures, siteShapes, type Figure } from '../grid/site-figures';
 import { siteName } from '../grid/site-names';
 import { GradientTurns } from '../grid/turns';
 import { useActions, useFacts, usePlans, useView } from '../workbench';
+import { CellBatches } from './cell-batches';
 import { CopyButton } from './copy-button';
+import { OtherMethods } from './other-methods';
 import { StartHere } from './start-here';
 
 export function CellTab() {
@@ -37,8 +41,11 @@ function Cell({ facts, graph, plan, id }: CellProps) {
   const site = findSite(graph, id);
   const result = facts.sites[id];
   const locked = plan.locked[id] === true;
+  const choice = useView(costChoiceOf);
   // Precision has its own control just below.
-  const figures = siteFigures(facts, plan, id).filter((figure) => figure.key !== 'precision');
+  const figures = [...siteFigures(facts, plan, id).filter((figure) => figure.key !== 'precision'), ...chosenCost(facts, choice, id)];
+  const listed = figures.filter(({ key }) => key !== 'failed' && key !== 'missing' && key !== 'methods');
+  const isAfter = ({ key }: Figure): boolean => AFTER_METHODS.some((prefix) => key.startsWith(prefix));
   const running = facts.run !== null;
   const ready = facts.device?.status === 'ready' && !facts.checking && !running;
   const copy = (): string => csv(['site', ...figures.map((f) => f.label)], [[id, ...figures.map((f) => f.value)]]);
@@ -50,7 +57,7 @@ function Cell({ facts, graph, plan, id }: CellProps) {
         <p className="small">{siteShapes(graph, id, facts.data.sequences, facts.data.tokens)}</p>
         {result && !facts.measuredHere.has(id) ? <p className="small badge-line"><span className="badge">stored example</span> <span className="muted">measured on {facts.storedProvenance?.device ?? 'another device'}</span></p> : null}
       </header>
-      {site?.paintable ? <Precision plan={plan} id={id} locked={locked} low={facts.recipe} /> : <p className="callout">Stays BF16 under this recipe.</p>}
+      {site?.paintable ? <Precision facts={facts} plan={plan} id={id} locked={locked} /> : <p className="callout">Stays BF16 under this recipe.</p>}
       {result?.status === 'failed' ? (
         <div className="callout callout-error">
           <p><strong>{result.errorName}</strong> {result.reason}</p>
@@ -63,56 +70,58 @@ function Cell({ facts, graph, plan, id }: CellProps) {
           <button type="button" className="button small" disabled={!ready} onClick={() => void actions.runProbe([id])}>Measure this cell</button>
         </div>
       ) : null}
-      <dl className="pairs figures-list">
-        {figures.filter((figure) => figure.key !== 'failed' && figure.key !== 'missing').map((figure) => <div key={figure.key} title={figure.explain} className={`figure-${figure.key}${figure.quiet ? ' muted' : ''}`}><dt>{figure.label}</dt><dd>{figure.value}</dd></div>)}
-      </dl>
+      <Figures figures={listed.filter((figure) => !isAfter(figure))} />
+      {site?.paintable ? <OtherMethods facts={facts} plan={plan} id={id} /> : null}
+      <Figures figures={listed.filter(isAfter)} />
       <GradientTurns site={id} />
-      {result?.status === 'measured' && result.perBatch.length > 0 ? <Batches result={result} /> : null}
+      {result?.status === 'measured' && result.perBatch.length > 0 ? <CellBatches result={result} /> : null}
       <CopyButton label="Copy as CSV" text={copy} />
     </div>
   );
 }
 
-function Precision({ plan, id, locked, low }: { readonly plan: Plan; readonly id: SiteId; readonly locked: boolean; readonly low: SiteFormat }) {
+/** Keys of the figures that come after what other methods say. */
+const AFTER_METHODS = ['cost', 'stability'] as const;
+
+function Figures({ figures }: { readonly figures: readonly Figure[] }) {
+  if (figures.length === 0) return null;
+  return (
+    <dl className="pairs figures-list">
+      {figures.map((figure) => <div key={figure.key} title={figure.explain} className={`figure-${figure.key}${figure.quiet ? ' muted' : ''}`}><dt>{figure.label}</dt><dd>{figure.value}</dd></div>)}
+    </dl>
+  );
+}
+
+/** What BF16 adds over the recipe's format in the chosen cost, where that is not the recipe's own. */
+function chosenCost(facts: Shown, choice: CostChoice, id: SiteId): Figure[] {
+  const table = costOf(facts, choice);
+  const isPaintable = facts.graph !== null && findSite(facts.graph, id)?.paintable === true;
+  if (table === null || !isPaintable || table.kind === costKindOf(facts.recipe, null)) return [];
+  const more = table.figureOf(table.of(id, 'bf16') - table.of(id, facts.recipe));
+  const value = table.kind === 'bits' ? `${more >= 0 ? '+' : '−'}${Math.abs(more).toFixed(3)} bits` : `${more >= 0 ? '+' : '−'}${formatPercent(Math.abs(more), 2)} of everything in BF16`;
+  return [{ key: 'cost-chosen', label: `BF16 over ${formatName(facts.recipe)}, ${table.name}`, value, explain: 'What the plan pays more for this cell in BF16 than in the recipe’s format, in the cost that was chosen.' }];
+}
+
+interface PrecisionProps {
+  readonly facts: Shown;
+  readonly plan: Plan;
+  readonly id: SiteId;
+  readonly locked: boolean;
+}
+
+function Precision({ facts, plan, id, locked }: PrecisionProps) {
   const actions = useActions();
   const format = formatOf(plan.formats, id);
   return (
     <div className="row precision">
       <fieldset className="radios" disabled={locked}>
         <legend className="visually-hidden">Precision of this cell</legend>
-        {(['bf16', low] as const).map((choice) => (
+        {(['bf16', ...lowFormatsOf(facts)] as const).map((choice) => (
           <label key={choice}><input type="radio" name="precision" checked={format === choice} onChange={() => actions.setFormats([id], choice)} />{formatName(choice)}</label>
         ))}
       </fieldset>
       <label className="check"><input type="checkbox" checked={locked} onChange={(event) => actions.setLocked([id], event.target.checked)} />Lock</label>
       {locked ? <span className="muted small">brushes and solver leave it</span> : null}
     </div>
-  );
-}
-
-const signed = (x: number): string => `${x > 0 ? '+' : ''}${significant(x, 2)}`;
-
-function Batches({ result }: { readonly result: Measured }) {
-  return (
-    <section aria-label="Batch by batch">
-      <h3>Batch by batch</h3>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Figures of each batch">
-        <table className="table batches">
-          <thead><tr><th scope="col">batch</th><th scope="col" className="number">angle, deg</th><th scope="col" className="number">shift, %</th><th scope="col" className="number">length</th><th scope="col" className="number">rotation</th><th scope="col" className="number">loss, nats</th></tr></thead>
-          <tbody>
-            {result.perBatch.map((batch, k) => (
-              <tr key={k}>
-                <th scope="row">{k}</th>
-                <td className="number">{significant(batch.angleDeg)}</td>
-                <td className="number">{(100 * batch.relativeShift).toFixed(2)}</td>
-                <td className="number">{significant(batch.lengthRatio, 4)}</td>
-                <td className="number">{significant(batch.rotationShare)}</td>
-                <td className="number">{signed(batch.lossChange)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   );
 }

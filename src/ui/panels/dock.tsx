@@ -1,23 +1,29 @@
-/** The dock: frontier, recipes compared, scatter, baselines, memory, log. Folds to its tab row where there is little height. */
+/** The dock: frontier, baselines, plans and recipes side by side, how much is needed, scatter, memory, log. Folds to its tab row where there is little height. */
 import type { DockTab } from '../../state';
 import { FrontierPanel } from '../budget/frontier-panel';
 import { ScatterPanel } from '../budget/scatter-panel';
 import { ComparePanel } from '../compare/compare-panel';
+import { PlansPanel } from '../compare/plans-panel';
 import { useView, useWorkbench } from '../workbench';
 import { BaselinesPanel } from './baselines-panel';
+import { HowMuchPanel } from './how-much-panel';
 import { LogPanel } from './log-panel';
 import { MemoryPanel } from './memory-panel';
 import { Tabs } from './tabs';
 
 const TABS: readonly { readonly id: DockTab; readonly name: string }[] = [
   { id: 'frontier', name: 'Frontier' },
+  { id: 'baselines', name: 'Baselines' },
+  { id: 'plans', name: 'Plans' },
+  { id: 'how-much', name: 'How much' },
   { id: 'compare', name: 'Compare recipes' },
   { id: 'scatter', name: 'Local error × bending' },
-  { id: 'baselines', name: 'Baselines' },
   { id: 'memory', name: 'Memory' },
   { id: 'log', name: 'Log' },
 ];
-const PANELS: Readonly<Partial<Record<DockTab, () => React.ReactNode>>> = { frontier: FrontierPanel, compare: ComparePanel, scatter: ScatterPanel, baselines: BaselinesPanel, memory: MemoryPanel, log: LogPanel };
+const PANELS: Readonly<Record<DockTab, () => React.ReactNode>> = {
+  frontier: FrontierPanel, baselines: BaselinesPanel, plans: PlansPanel, 'how-much': HowMuchPanel, compare: ComparePanel, scatter: ScatterPanel, memory: MemoryPanel, log: LogPanel,
+};
 
 export function Dock() {
   const { view } = useWorkbench();
@@ -31,7 +37,7 @@ export function Dock() {
         onChange={(id) => view.setState({ dock: id, dockOpen: true })}
         end={<button type="button" className="button quiet small" aria-expanded={open} onClick={() => view.setState({ dockOpen: !open })}>{open ? 'Fold' : 'Unfold'}</button>}
       >
-        {open && Panel ? <Panel /> : null}
+        {open ? <Panel /> : null}
       </Tabs>
     </section>
   );

@@ -1,11 +1,17 @@
-/** Left rail, lower part: the current plan's name and totals, live while a hand drags, Verify jointly, the baselines. */
+/** Left rail, lowest part: the current plan's name and totals, live while a hand drags, Verify jointly, how much is needed. */
 import { useState } from 'react';
 import { formatBytes, formatPercent } from '../../base/units';
-import { baselinesAt, costChoiceOf, costWords, formatName, jointOf, totalsOf } from '../../state';
+import { costChoiceOf, costKindOf, costWords, jointOf, lowFormatsOf, totalsOf, type Shown } from '../../state';
+import type { Plan } from '../../allocate/plan';
+import type { PlanTotals } from '../../allocate/cost';
+import { costText, costTitle, planFigures, siteCounts } from '../compare/plan-figures';
+import { PinButton } from '../compare/pin-button';
 import { siteShort } from '../grid/site-names';
 import { useActions, useFacts, usePlans, useView } from '../workbench';
 import { FiguresTrio, trioOf } from './figures-trio';
+import { HowMuchForm } from './how-much-form';
 import { primaryAction } from './primary-action';
+import './plans.css';
 
 function PlanName({ name }: { readonly name: string }) {
   const actions = useActions();
@@ -31,57 +37,54 @@ export function PlanPanel() {
   const { plan, shown } = usePlans();
   const actions = useActions();
   if (!plan || !shown || !facts.graph) return <section className="rail-section" aria-label="Plan"><h2>Plan</h2><p className="muted">Open a model first.</p></section>;
-  const { graph } = facts;
+  const { graph, recipe, options, second } = facts;
   const totals = totalsOf(facts, shown);
-  const joint = jointOf(facts, shown);
   const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
-  const locked = Object.keys(plan.locked).length;
   const unpredicted = totals?.unpredicted ?? [];
   const verifying = facts.run?.kind === 'joint';
   return (
     <section className="rail-section plan-panel" aria-labelledby="plan-heading">
       <h2 id="plan-heading">Plan</h2>
-      <PlanName name={plan.name} />
-      <FiguresTrio trio={trioOf(totals?.predictedDeg ?? null, joint)} />
+      <div className="plan-title">
+        <PlanName name={plan.name} />
+        <PinButton id="current" plan={{ recipe, options, second, plan }} />
+      </div>
+      <FiguresTrio trio={trioOf(totals?.predictedDeg ?? null, jointOf(facts, shown))} />
       {unpredicted.length > 0 ? (
         <p className="small warn">Not predicted: {unpredicted.length} low {unpredicted.length === 1 ? 'cell has' : 'cells have'} no angle ({unpredicted.slice(0, 2).map((id) => siteShort(graph, id)).join(', ')}{unpredicted.length > 2 ? ', …' : ''}).</p>
       ) : null}
-      {totals ? (
-        <dl className="pairs">
-          <div><dt>{costWords(facts.recipe).name}</dt><dd>{formatPercent(totals.hpShare)}</dd></div>
-          {totals.relativeToFixed === null ? null : <div title="Bytes that the plan keeps in BF16, and over those of the fixed policy, which keeps embedding, head and every norm"><dt>A token</dt><dd>{formatBytes(totals.hpCost)}, {totals.relativeToFixed.toFixed(2)} × fixed</dd></div>}
-          <div><dt>Effective bits</dt><dd>{totals.effectiveBits.toFixed(2)}</dd></div>
-          <div><dt>Sites BF16 / {formatName(facts.recipe)}</dt><dd>{totals.siteCount.bf16} / {totals.siteCount[facts.recipe]}{locked > 0 ? `, ${locked} locked` : ''}</dd></div>
-        </dl>
-      ) : null}
+      {totals ? <Totals facts={facts} plan={shown} totals={totals} locked={Object.keys(plan.locked).length} /> : null}
       <button type="button" className={primaryAction(facts, plan) === 'verify' ? 'button primary wide-button' : 'button wide-button'} disabled={!ready} title="Measure the whole plan at once" onClick={() => void actions.verifyJointly()}>
         {verifying ? 'Verifying' : 'Verify jointly'}
       </button>
+      <HowMuchForm />
     </section>
   );
 }
 
-export function BaselineList() {
-  const facts = useFacts((f) => f);
-  const { plan } = usePlans();
+interface TotalsProps {
+  readonly facts: Shown;
+  /** The plan under the hand. */
+  readonly plan: Plan;
+  readonly totals: PlanTotals;
+  readonly locked: number;
+}
+
+/** What the plan costs: by the chosen cost, by the recipe's own beside it, in bits; how many cells each format has. */
+function Totals({ facts, plan, totals, locked }: TotalsProps) {
   const choice = useView(costChoiceOf);
-  const actions = useActions();
-  const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
-  const baselines = plan ? baselinesAt(facts, choice, plan).flatMap((row) => (row.plan ? [{ id: row.id, plan: row.plan }] : [])) : [];
+  const { recipe } = facts;
+  const kind = costKindOf(recipe, choice.kind);
+  const { cost } = planFigures(facts, { ...facts, plan }, choice);
+  const chosen = costText(facts, choice, cost);
+  const sites = siteCounts(totals, lowFormatsOf(facts));
   return (
-    <section className="rail-section" aria-labelledby="baselines-heading">
-      <h2 id="baselines-heading">Baselines</h2>
-      <ul className="baseline-list">
-        {baselines.map((baseline) => (
-          <li key={baseline.id}>
-            <span className="baseline-name">{baseline.plan.name}</span>
-            <button type="button" className="button quiet small" disabled={!plan} aria-label={`Apply ${baseline.plan.name}`} title="Take it over as the current plan (one undo step; locked cells stay)" onClick={() => actions.applyBaseline(baseline.id)}>Apply</button>
-            <button type="button" className="button quiet small" disabled={!ready || baseline.id === 'all-high'} aria-label={`Verify ${baseline.plan.name} jointly${jointOf(facts, baseline.plan) ? ' again' : ''}`} title={baseline.id === 'all-high' ? 'It is the reference itself: 0 degrees' : 'Measure it jointly'} onClick={() => void actions.verifyJointly(baseline.plan)}>
-              {jointOf(facts, baseline.plan) ? 'Again' : 'Verify'}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <dl className="pairs">
+      {kind === 'time' ? <div title={chosen.why ?? 'What the plan pays by'}><dt>{costTitle(facts, choice)}</dt><dd>{chosen.text}</dd></div> : null}
+      <div><dt>{costWords(recipe).name}</dt><dd>{formatPercent(totals.hpShare)}</dd></div>
+      {totals.relativeToFixed === null ? null : <div title="Bytes that the plan keeps in BF16, and over those of the fixed policy, which keeps embedding, head and every norm"><dt>A token</dt><dd>{formatBytes(totals.hpCost)}, {totals.relativeToFixed.toFixed(2)} × fixed</dd></div>}
+      <div><dt>Effective bits</dt><dd>{totals.effectiveBits.toFixed(2)}</dd></div>
+      <div><dt>Sites {sites.names}</dt><dd>{sites.counts}{locked > 0 ? `, ${locked} locked` : ''}</dd></div>
+    </dl>
   );
 }

@@ -1,11 +1,12 @@
-/** Inspector, tab Plan: how it differs from each baseline, which cells it keeps in BF16, notes. */
+/** Inspector, tab Plan: which cells it keeps in BF16 or in the second format, notes, and the ways to compare it. */
 import { useState } from 'react';
-import { formatOf } from '../../allocate/cost';
-import { differences } from '../../allocate/plan';
-import { formatDegrees, significant } from '../../base/units';
-import { baselinesAt, costChoiceOf, costWords, formatName, jointOf, sitesOf, totalsOf } from '../../state';
+import { formatOf, resultIn } from '../../allocate/cost';
+import type { Plan } from '../../allocate/plan';
+import { formatDegrees } from '../../base/units';
+import type { SiteFormat, SiteId } from '../../graph/policy';
+import { evidenceOf, formatName, sitesOf, type Shown } from '../../state';
 import { siteShort } from '../grid/site-names';
-import { useActions, useFacts, usePlans, useView, useWorkbench } from '../workbench';
+import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
 
 function Notes({ notes }: { readonly notes: string }) {
   const actions = useActions();
@@ -25,64 +26,64 @@ function Notes({ notes }: { readonly notes: string }) {
   );
 }
 
-function signed(x: number, format: (x: number) => string): string {
-  return x === 0 ? '0' : `${x > 0 ? '+' : '−'}${format(Math.abs(x))}`;
-}
-
 export function PlanTab() {
   const facts = useFacts((f) => f);
   const { view } = useWorkbench();
   const { plan, shown } = usePlans();
-  const choice = useView(costChoiceOf);
   if (!facts.graph || !plan || !shown) return <p className="muted">Open a model first.</p>;
-  const { graph, recipe } = facts;
-  const baselines = baselinesAt(facts, choice, plan).flatMap((row) => (row.plan ? [{ id: row.id, plan: row.plan }] : []));
+  const { graph, recipe, second } = facts;
   const all = sitesOf(graph, recipe);
-  const totals = totalsOf(facts, shown);
-  const measured = jointOf(facts, shown)?.result;
-  const high = all.filter((site) => formatOf(shown.formats, site.id) === 'bf16');
+  const kept = second === null ? (['bf16'] as const) : (['bf16', second] as const);
   return (
     <div className="plan-tab">
-      <h3>{plan.name} against the baselines</h3>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Differences to the baselines">
-        <table className="table differences">
-          <thead><tr><th scope="col">baseline</th><th scope="col" className="number">cells differ</th><th scope="col" className="number">{costWords(recipe).name}, %</th><th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th><th scope="col" className="number"><abbr title="measured">meas.</abbr>, deg</th></tr></thead>
-          <tbody>
-            {baselines.map((baseline) => {
-              const other = totalsOf(facts, baseline.plan);
-              const joint = jointOf(facts, baseline.plan)?.result;
-              const work = totals && other ? totals.hpShare - other.hpShare : null;
-              const predicted = totals?.predictedDeg != null && other?.predictedDeg != null ? totals.predictedDeg - other.predictedDeg : null;
-              const both = measured?.status === 'measured' && joint?.status === 'measured' ? measured.angleDeg - joint.angleDeg : null;
-              return (
-                <tr key={baseline.id}>
-                  <th scope="row">{baseline.plan.name}</th>
-                  <td className="number">{differences(all, shown.formats, baseline.plan.formats).length}</td>
-                  <td className="number">{work === null ? '–' : signed(100 * work, (x) => x.toFixed(1))}</td>
-                  <td className="number">{predicted === null ? '–' : signed(predicted, significant)}</td>
-                  <td className="number">{both === null ? '–' : signed(both, significant)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      <h3>In BF16: {high.length} of {all.length} cells</h3>
-      {high.length === 0 ? <p className="muted small">None: everything the recipe can lower is {formatName(recipe)}.</p> : (
-        <ul className="site-list">
-          {high.map((site) => {
-            const result = facts.sites[site.id];
-            return (
-              <li key={site.id}>
-                <button type="button" className="button quiet small" onClick={() => view.setState({ primary: site.id, selection: new Set([site.id]), inspector: 'cell' })}>
-                  {siteShort(graph, site.id)} <span className="muted">{result?.status === 'measured' ? formatDegrees(result.cleanAngleDeg) : 'not measured'}{shown.locked[site.id] ? ', locked' : ''}</span>
-                </button>
-              </li>
-            );
-          })}
-        </ul>
-      )}
+      <h3>{plan.name}</h3>
+      <p className="row">
+        <button type="button" className="button small" onClick={() => view.setState({ dock: 'baselines', dockOpen: true })}>Hold it against every baseline</button>
+        <button type="button" className="button small" onClick={() => view.setState({ inspector: 'diff' })}>Cell by cell against A</button>
+      </p>
+      {kept.map((format) => (
+        <SiteList key={format} facts={facts} plan={shown} format={format} sites={all.map(({ id }) => id).filter((id) => formatOf(shown.formats, id) === format)} total={all.length} />
+      ))}
+      <p className="muted small">Every other cell is {formatName(recipe)}.</p>
       <Notes notes={plan.notes} />
     </div>
+  );
+}
+
+interface SiteListProps {
+  readonly facts: Shown;
+  readonly plan: Plan;
+  readonly format: SiteFormat;
+  readonly sites: readonly SiteId[];
+  readonly total: number;
+}
+
+/** The cells of one format, each with what it would bend in the recipe's (BF16) or bends in its own. */
+function SiteList({ facts, plan, format, sites, total }: SiteListProps) {
+  const { view } = useWorkbench();
+  const { graph } = facts;
+  if (!graph) return null;
+  const angle = (id: SiteId): string => {
+    const result = resultIn(evidenceOf(facts), id, format === 'bf16' ? facts.recipe : format);
+    return result?.status === 'measured' ? formatDegrees(result.cleanAngleDeg) : 'not measured';
+  };
+  return (
+    <section aria-label={`In ${formatName(format)}`}>
+      <h3>In {formatName(format)}: {sites.length} of {total} cells</h3>
+      {sites.length === 0 ? <p className="muted small">None.</p> : (
+        <>
+          <p className="muted small">{format === 'bf16' ? `What each would bend in ${formatName(facts.recipe)}:` : `What each bends in ${formatName(format)}:`}</p>
+          <ul className="site-list">
+            {sites.map((id) => (
+              <li key={id}>
+                <button type="button" className="button quiet small" onClick={() => view.setState({ primary: id, selection: new Set([id]), inspector: 'cell' })}>
+                  {siteShort(graph, id)} <span className="muted">{angle(id)}{plan.locked[id] ? ', locked' : ''}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
   );
 }

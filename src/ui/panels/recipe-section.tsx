@@ -8,6 +8,7 @@ import type { PolicyOptions, RecipeName } from '../../graph/policy';
 import { RECIPE_PRESETS, recipeOptions, RECIPES, SWITCHES, type OptionName } from '../../graph/recipes';
 import { outScalingName, recipeId, recipeLabel, switchWords } from '../../state';
 import { useActions, useFacts } from '../workbench';
+import { SecondFormat } from './second-format';
 import './setup.css';
 
 interface Choice {
@@ -70,9 +71,11 @@ export function RecipeSection() {
             ))}
           </div>
           <Switches recipe={recipe} options={options} />
+          <SecondFormat />
           <Simulated recipe={recipe} options={options} />
         </>
       )}
+      {isFolded ? <SecondFormat /> : null}
     </section>
   );
 }
