@@ -1,8 +1,10 @@
 /** What planning commands were asked for, read and checked before anything is solved: probes, what is spent, locks. */
+import { resolve } from 'node:path';
 import { COST_KINDS, type CostKind, type CostRequest, type TimeRatios } from '../allocate/costs';
 import { parseGemmTimes } from '../allocate/gemm-times';
 import { BendscopeError } from '../base/errors';
 import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
+import type { SiteScores } from '../graph/probe-record';
 import { RECIPES } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import { chooseSites } from './choose-sites';
@@ -49,16 +51,20 @@ export interface OpenedProbes {
   readonly probes: Probes;
   /** Of the probe that was named first. */
   readonly recipe: RecipeName;
+  /** What other methods say of the sites, in that recipe. */
+  readonly scores: Readonly<Record<SiteId, SiteScores>>;
 }
 
 /** --model and --probe. Throws the named error of whatever is wrong with them; E-STO-03, -04 for an output that cannot be, or is an input (`others` beside these). */
 export async function openProbes(flags: Flags, outputs: readonly string[], others: readonly string[]): Promise<OpenedProbes> {
   const paths = flags.all('probe');
   const model = await openFolder(flags.text('model'));
-  for (const [i, out] of outputs.entries()) await checkOutput(out, [...model.files, ...paths, ...others, ...outputs.slice(0, i)]);
+  const double = outputs.find((out, i) => outputs.some((other, j) => j < i && resolve(other) === resolve(out)));
+  if (double !== undefined) throw new BendscopeError('E-STO-04', `expected outputs of their own, got ${double} twice`, 'Choose another name; nothing was written.');
+  for (const out of outputs) await checkOutput(out, [...model.files, ...paths, ...others]);
   const [first, ...rest] = await Promise.all(paths.map((path) => readProbeFile(path, model)));
   if (!first) throw flags.wrong('probe', 'at least one', 'none');
-  return { model, probes: joinProbes([first, ...rest]), recipe: first.recipe };
+  return { model, probes: joinProbes([first, ...rest]), recipe: first.recipe, scores: first.scores };
 }
 
 export async function costRequest({ kind: given, ratios, times }: CostWords, recipe: RecipeName, { provenance }: Probes): Promise<CostRequest> {

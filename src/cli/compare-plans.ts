@@ -5,7 +5,7 @@
  */
 import { baselinesFor, isReason, type BaselineInputs, type BaselineMethod } from '../allocate/baselines';
 import { formatOf, type CostedSite, type Formats } from '../allocate/cost';
-import type { CostTable } from '../allocate/costs';
+import { planCost } from '../allocate/costs';
 import { planWithin, type Plan, type PlanQuestion } from '../allocate/plan';
 import type { RecipeName } from '../graph/policy';
 import { notWithin } from './allocate-question';
@@ -57,15 +57,13 @@ export interface CompareQuestion {
   /** Ids beside ours; null: all of the recipe. */
   readonly methods: readonly string[] | null;
   readonly given: readonly GivenPlan[];
-  /** Low formats that the costs cover. */
-  readonly priced: readonly RecipeName[];
 }
 
-export function comparedPlans({ asked, inputs, budgets, methods, given, priced }: CompareQuestion): Compared {
+export function comparedPlans({ asked, inputs, budgets, methods, given }: CompareQuestion): Compared {
   const chosen = baselinesFor(inputs.recipe).filter(({ id }) => methods === null || methods.includes(id));
   const { sites, costs } = asked;
   const checked = (row: Row): Row => {
-    const missing = row.formats === null ? undefined : lowFormats(sites, row.formats).find((format) => !priced.includes(format));
+    const missing = row.formats === null ? undefined : lowFormats(sites, row.formats).find((format) => !costs.formats.includes(format));
     return missing === undefined ? row : { method: row.method, formats: null, reason: `no cost of ${missing} is known` };
   };
   const fixed = [
@@ -79,7 +77,7 @@ export function comparedPlans({ asked, inputs, budgets, methods, given, priced }
     return { budget, limit, isAsked: true, rows: [ours(asked, budget, limit), ...atBudget.map((method) => rowOf(method, inputs, limit))].map(checked) };
   });
   for (const { formats } of fixed) {
-    const limit = formats === null ? null : costOf(sites, formats, costs);
+    const limit = formats === null ? null : planCost(costs, sites, formats);
     if (limit === null || levels.some((level) => level.limit === limit)) continue;
     const budget = costs.figureOf(limit);
     levels.push({ budget, limit, isAsked: false, rows: [ours(asked, budget, limit)] });
@@ -90,11 +88,6 @@ export function comparedPlans({ asked, inputs, budgets, methods, given, priced }
 /** Ids that --methods can name for a recipe, ours apart. */
 export function methodIds(recipe: RecipeName): string[] {
   return baselinesFor(recipe).map(({ id }) => id);
-}
-
-/** A plan's sum in the integers of the table. */
-export function costOf(sites: readonly CostedSite[], formats: Formats, costs: CostTable): number {
-  return sites.reduce((sum, { id }) => sum + costs.of(id, formatOf(formats, id)), 0);
 }
 
 const aboutOf = ({ id, name, sentence, kind, scoreName }: BaselineMethod): MethodAbout => ({ id, name, sentence, kind, scoreName });

@@ -3,11 +3,11 @@
  * budget. Without wall times and dates, so that equal comparisons are equal files.
  */
 import { planTotals, type CostedSite, type Evidence, type Formats } from '../allocate/cost';
-import type { CostTable } from '../allocate/costs';
+import { planCost, type CostTable } from '../allocate/costs';
 import type { PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import type { JointResult } from '../graph/probe-record';
 import type { StoredReference } from '../worker/run-store';
-import { costOf, lowFormats, type Compared, type MethodAbout, type Row } from './compare-plans';
+import { lowFormats, type Compared, type MethodAbout, type Row } from './compare-plans';
 import { standing, type Standing } from './compare-standing';
 import { gapOf, type Gap, type MeasuringProvenance } from './joints';
 
@@ -107,7 +107,7 @@ export function compareReport(found: CompareFound): CompareReport {
 }
 
 function isWithin({ sites, costs }: CompareFound, { formats }: Row, limit: number): boolean {
-  return formats !== null && costOf(sites, formats, costs) <= limit;
+  return formats !== null && planCost(costs, sites, formats) <= limit;
 }
 
 function planRow({ sites, evidence, probed, costs, about, scoresOf }: CompareFound, formats: Formats, { lowSites, result }: JointResult): ComparedPlan {
@@ -117,7 +117,7 @@ function planRow({ sites, evidence, probed, costs, about, scoresOf }: CompareFou
     lowSites,
     formats: Object.fromEntries(sites.flatMap(({ id }): [SiteId, SiteFormat][] => (formats[id] === undefined || formats[id] === 'bf16' ? [] : [[id, formats[id]]]))),
     notProbed: lowFormats(sites, formats).filter((format) => !probed.includes(format)),
-    predictedDeg, cost: costs.figureOf(costOf(sites, formats, costs)), effectiveBits,
+    predictedDeg, cost: costs.figureOf(planCost(costs, sites, formats)), effectiveBits,
     measuredDeg: measured?.angleDeg ?? null, measuredSeDeg: measured?.angleSeDeg ?? null, perBatchDeg: measured?.perBatch.map(({ angleDeg }) => angleDeg) ?? [],
     ...gapOf(result, predictedDeg), lossChange: measured?.lossChange ?? null,
     failure: result.status === 'failed' ? `${result.errorName}: ${result.reason}` : null,

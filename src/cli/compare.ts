@@ -30,9 +30,9 @@ export const COMPARE: CommandSpec = {
     ...COST_FLAGS,
     { name: 'methods', value: 'LIST', help: 'rivals by id, several by commas; default all of the recipe. Ours is always there' },
     { name: 'plans', value: 'plan.json', repeatable: true, help: 'also a plan of yours, as one that costs what it costs' },
-    { name: 'out', value: 'C.json', required: true, help: `the result (${COMPARE_SCHEMA}); C.json.journal holds finished joints until it is written` },
+    { name: 'out', value: 'C.json', required: true, help: `the result, ${COMPARE_SCHEMA} as below` },
     { name: 'csv', value: 'C.csv', help: 'the same as a table: a row a method and budget' },
-    { ...JOURNAL_FLAG, help: `${JOURNAL_FLAG.help}; kept afterwards. Default: C.json.journal` },
+    { ...JOURNAL_FLAG, help: `${JOURNAL_FLAG.help}; default: C.json.journal, until C.json is written` },
     ADAPTER_FLAG,
   ],
   details: [
@@ -78,14 +78,14 @@ export async function compare(flags: Flags, devices: Devices): Promise<void> {
   });
 }
 
-function questionOf({ model: { graph }, probes, recipe, cost, budgets, methods, given, priced }: CompareInputs): CompareQuestion {
+function questionOf({ model: { graph }, probes, recipe, scores, cost, budgets, methods, given, priced }: CompareInputs): CompareQuestion {
   const { asked } = askProbes(graph, probes, cost, {}, priced);
   const { low } = probes;
   const main = low.find(({ format }) => format === recipe) ?? low[0]!;
   const others = low.filter(({ format }) => format !== main.format);
   const evidence: Evidence = { ...main.evidence, other: Object.fromEntries([...others.map((probed) => [probed.format, probed.evidence.sites] as const)]) };
-  const inputs: BaselineInputs = { graph, recipe, sites: asked.sites, evidence, scores: {}, costs: asked.costs, groups: asked.groups, second: others[0]?.format ?? null };
-  return { asked, inputs, budgets, methods, given, priced: [...low.map(({ format }) => format), ...priced] };
+  const inputs: BaselineInputs = { graph, recipe, sites: asked.sites, evidence, scores, costs: asked.costs, groups: asked.groups, second: others[0]?.format ?? null };
+  return { asked, inputs, budgets, methods, given };
 }
 
 /** Every different plan once: ours first, then rivals without a budget, then the others, so that what matters most is there first. */

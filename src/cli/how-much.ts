@@ -35,7 +35,7 @@ export const HOW_MUCH: CommandSpec = {
     LOCK_FLAG,
     { name: 'out', value: 'plan.json', required: true, help: 'allocation.json of the cheapest plan that met the target, its measured angle in it' },
     { name: 'report', value: 'H.json', help: `every step and the tables as ${HOW_MUCH_SCHEMA}, also where no plan met the target` },
-    { ...JOURNAL_FLAG, help: `${JOURNAL_FLAG.help}; kept afterwards. Default: plan.json.journal, until the plan is written` },
+    { ...JOURNAL_FLAG, help: `${JOURNAL_FLAG.help}; default: plan.json.journal, until the plan is written` },
     ADAPTER_FLAG,
   ],
   details: [

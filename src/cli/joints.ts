@@ -27,7 +27,7 @@ import type { OpenedFolder } from './open-folder';
 import { say } from './say';
 import type { Tokens } from './token-file';
 
-export const JOURNAL_FLAG: Flag = { name: 'journal', value: 'FILE', help: 'where finished measurements are kept for this and other commands to continue from' };
+export const JOURNAL_FLAG: Flag = { name: 'journal', value: 'FILE', help: 'keeps finished measurements for other commands too' };
 
 export interface JointsAsked {
   readonly model: OpenedFolder;
