@@ -11,6 +11,7 @@ import { toPlainError } from '../base/errors';
 import type { ActionContext } from './context';
 import { allocationFactsOf } from './exported-facts';
 import { notifyError } from './facts';
+import { tableFactsOf } from './table-facts';
 
 export function createExportActions({ document, facts, shown }: ActionContext) {
   const asked = (targetId: string, names?: NameMapping): { readonly target: ExportTarget; readonly plan: Plan; readonly context: ExportContext } | null => {
@@ -19,7 +20,7 @@ export function createExportActions({ document, facts, shown }: ActionContext) {
     const now = shown();
     if (!target || !plan || !now.graph) return null;
     const { graph, modelSha256, recipe, options } = now;
-    return { target, plan, context: { graph, modelSha256, recipe, options, facts: allocationFactsOf(now, plan), ...(names ? { names } : {}) } };
+    return { target, plan, context: { graph, modelSha256, recipe, options, facts: allocationFactsOf(now, plan), table: tableFactsOf(now), ...(names ? { names } : {}) } };
   };
   return {
     /** The file, or null without a plan or, with a notice (E-EXP-03), where the target cannot hold it. */

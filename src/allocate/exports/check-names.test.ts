@@ -6,6 +6,7 @@ import type { NamePresetId } from './names';
 import { EXPORT_TARGETS, findTarget } from './targets';
 
 const plan = planOf('B', 12, ({ id }, i) => (id.startsWith('h.1.') || i % 7 === 0 ? 'bf16' : 'nvfp4'));
+const { graph } = contextOf(12);
 const list = (preset: NamePresetId, depth: Depth): string => goldenNames(preset, depth).join('\n');
 const check = (id: string, pasted: string, context = contextOf(12)) => checkNames(pasted, findTarget(id)!, plan, context)!;
 
@@ -55,17 +56,17 @@ describe('parseNames', () => {
 
 describe('suggestNames', () => {
   it.each(['hf-gpt2', 'te', 'te-unfused', 'te-attributes', 'te-documents', 'megatron'] as const)('knows the spelling %s from its list', (preset) => {
-    expect(suggestNames(list(preset, 12), plan, contextOf(12))).toMatchObject({ matched: 48, mapping: { preset } });
+    expect(suggestNames(list(preset, 12), graph)).toMatchObject({ matched: 48, layers: 48, preset });
   });
 
   it('reads the root off the list, and then every layer matches', () => {
     const pasted = goldenNames('hf-gpt2', 12).map((name) => `module.model.${name}`).join('\n');
-    const suggested = suggestNames(pasted, plan, contextOf(12))!;
-    expect(suggested).toEqual({ matched: 48, mapping: { preset: 'hf-gpt2', root: 'module.model.transformer.h.{layer}' } });
-    expect(check('modelopt', pasted, { ...contextOf(12), names: suggested.mapping }).isGood).toBe(true);
+    const { preset, root, ...counts } = suggestNames(pasted, graph)!;
+    expect({ preset, root, counts }).toEqual({ preset: 'hf-gpt2', root: 'module.model.transformer.h.{layer}', counts: { matched: 48, layers: 48 } });
+    expect(check('modelopt', pasted, { ...contextOf(12), names: { preset, root } }).isGood).toBe(true);
   });
 
   it('suggests nothing for other models', () => {
-    expect(suggestNames('model.layers.0.self_attn.q_proj\nmodel.layers.1.mlp.gate_proj', plan, contextOf(12))).toBeNull();
+    expect(suggestNames('model.layers.0.self_attn.q_proj\nmodel.layers.1.mlp.gate_proj', graph)).toBeNull();
   });
 });

@@ -2,11 +2,12 @@
  * "Check names": the patterns of an export against a pasted list of layer names, before anything is saved. Targets may say
  * nothing about a pattern that matches no layer, and TransformerEngine's debug tool fails on a layer that two match.
  */
+import type { Graph } from '../../graph/types';
 import type { Plan } from '../plan';
 import type { ExportContext, ExportTarget, Selector } from './export-target';
-import { NAME_PRESETS, type NameMapping, type NamePresetId } from './names';
+import { NAME_PRESETS, type NamePresetId } from './names';
 import { globMatches } from './patterns';
-import { viewPlan } from './plan-view';
+import { blockLinears } from './plan-view';
 
 export interface NameCheck {
   /** Layers of the plan that stand in the list and that exactly one pattern takes. */
@@ -80,14 +81,23 @@ function hits(patterns: readonly Selector[], name: string): number {
   return taking.length - Math.max(0, globs - 1);
 }
 
+export interface SuggestedNames {
+  readonly preset: NamePresetId;
+  /** What a block is called, with `{layer}`. */
+  readonly root: string;
+  readonly matched: number;
+  /** Layers there are. */
+  readonly layers: number;
+}
+
 /**
  * The preset and root under which most layers of the plan stand in the list, with how many; null when none does. Roots are
  * read off the list: `module.transformer.h.3.attn.c_attn` gives `module.transformer.h.{layer}`.
  */
-export function suggestNames(pasted: string, plan: Plan, context: ExportContext): { readonly mapping: NameMapping; readonly matched: number } | null {
+export function suggestNames(pasted: string, graph: Graph): SuggestedNames | null {
   const names = new Set(parseNames(pasted));
-  const { layers } = viewPlan(plan, context);
-  let best: { readonly mapping: NameMapping; readonly matched: number } | null = null;
+  const layers = blockLinears(graph);
+  let best: SuggestedNames | null = null;
   for (const [id, { groups }] of Object.entries(NAME_PRESETS) as [NamePresetId, (typeof NAME_PRESETS)[NamePresetId]][]) {
     const ofGroup = new Map(Object.entries(groups));
     const roots = new Set([...names].flatMap((name) => [...ofGroup.values()].flatMap((rest) => {
@@ -96,7 +106,7 @@ export function suggestNames(pasted: string, plan: Plan, context: ExportContext)
     })));
     for (const root of roots) {
       const matched = layers.filter(({ layer, group }) => names.has(`${root.replaceAll('{layer}', String(layer))}.${ofGroup.get(group) ?? ''}`)).length;
-      if (matched > (best?.matched ?? 0)) best = { mapping: { preset: id, root }, matched };
+      if (matched > (best?.matched ?? 0)) best = { preset: id, root, matched, layers: layers.length };
     }
   }
   return best;

@@ -2,13 +2,29 @@
  * What an export is: a target, how well it holds a plan, and the file. A target that cannot hold a site rounds it to the
  * higher precision and says so; it never lowers one (formats.md 6, ux.md 4.2). Rows: targets.ts.
  */
-import type { SiteId } from '../../graph/policy';
+import type { RecipeName, SiteId } from '../../graph/policy';
+import type { SiteResult, SiteScores } from '../../graph/probe-record';
 import type { AllocationContext, AllocationFacts } from '../allocation-file';
 import type { Plan } from '../plan';
 import type { NameMapping, NamePresetId } from './names';
 
+/** What only a table has room for; of the recipe's own format, as the page shows it. */
+export interface TableFacts {
+  /** Sites measured on this device, not read from a file. */
+  readonly measuredHere: ReadonlySet<SiteId>;
+  /** 1 bends most. */
+  readonly ranks: ReadonlyMap<SiteId, number>;
+  /** Everything low but this site, and the turn in degrees that goes away with it. */
+  readonly leftOut: Readonly<Record<SiteId, SiteResult>>;
+  readonly takenAwayDeg: ReadonlyMap<SiteId, number | null>;
+  readonly scores: Readonly<Record<SiteId, SiteScores>>;
+  /** Results in further formats. */
+  readonly other: Readonly<Partial<Record<RecipeName, Readonly<Record<SiteId, SiteResult>>>>>;
+}
+
 export interface ExportContext extends AllocationContext {
   readonly facts: AllocationFacts;
+  readonly table?: TableFacts;
   /** What the layers are called over there; absent: the target's own preset. */
   readonly names?: NameMapping;
 }

@@ -11,7 +11,8 @@ import { gpt2Graph } from '../../models/gpt2';
 import { importAllocation } from '../allocation-file';
 import { costedSites } from '../cost';
 import { planHash, type Plan } from '../plan';
-import { badgeText } from './export-target';
+import { SITE_COLUMNS } from './csv';
+import { badgeText, type TableFacts } from './export-target';
 import { contextOf, mixedPlans, planOf, plansOf } from './golden-plans';
 import { EXPORT_TARGETS, findTarget } from './targets';
 import { blockProtection, viewPlan } from './plan-view';
@@ -83,9 +84,39 @@ describe('the fit', () => {
     expect(fits('te-factory', xl, contextOf(48, 'fp8-block')).warnings).toEqual(['TransformerEngine takes fp8-block in multiples of 128; 160 layers have other widths, such as h.2.attn.c_attn, 1600 x 4800']);
     expect(fits('te-factory', plansOf(12, 'fp8-block')[0]!, contextOf(12, 'fp8-block')).warnings).toEqual([]);
     const odd = { ...CONTEXT, graph: gpt2Graph({ model: 'odd', layers: 12, width: 72, heads: 4, positions: 64, vocabulary: 1024, eps: 1e-5 }) };
-    for (const id of ['te-debug', 'megatron', 'torchao']) expect(fits(id, PLAN, odd).warnings[0], id).toMatch(/takes nvfp4 in multiples of 16; \d+ layers have other widths, such as h.0.attn.c_attn, 72 x 216/);
+    for (const id of ['te-debug', 'megatron', 'torchao']) expect(fits(id, PLAN, odd).warnings[0], id).toMatch(/takes nvfp4 in multiples of 16, of 32 where a GEMM sums over them; \d+ layers have other widths, such as h.0.attn.c_attn, 72 x 216/);
+    expect(fits('modelopt', PLAN, odd).warnings[0]).toMatch(/Model Optimizer takes nvfp4 in multiples of 16; 44 layers/);
     expect(fits('te-debug', plansOf(12, 'mxfp8')[0]!, contextOf(12, 'mxfp8', { floor: true })).warnings).toEqual(['TransformerEngine debug: MX scales are rounded up, and the plan was measured with them rounded down (floor)']);
     expect(fits('torchao', PLAN, contextOf(12, 'nvfp4', { weights1d: true })).warnings).toEqual([]);
+  });
+
+  // Widths at which each format is refused, by hand from TransformerEngine: assert_dim_for_fp8_exec and lda % 16 of FP8, is_quantizable
+  // of MXFP8 (32) and of blocks (128), 16 of NVFP4's quantizer and Hadamard transform, 32 of its GEMM along the sum.
+  it.each([
+    ['fp8', [16, 48, 1600], [8, 24, 72]],
+    ['fp8-block', [128, 768], [64, 192, 1600]],
+    ['mxfp8', [32, 96, 1600], [16, 48, 80]],
+    ['nvfp4', [32, 96, 1600], [16, 48, 24]],
+  ] as const)('%s: TransformerEngine takes widths %j and refuses %j', (low, taken, refused) => {
+    const warned = (width: number): boolean => {
+      const graph = gpt2Graph({ model: 'w', layers: 1, width, heads: 1, positions: 64, vocabulary: 1024, eps: 1e-5 });
+      const all: Plan = { ...PLAN, formats: Object.fromEntries(costedSites(graph, low).map(({ id }) => [id, low])) };
+      return ['te-debug', 'te-factory', 'megatron'].every((id) => fits(id, all, { ...contextOf(12, low), graph }).warnings.some((words) => words.includes('in multiples of')));
+    };
+    expect(taken.filter(warned)).toEqual([]);
+    expect(refused.filter((width) => !warned(width))).toEqual([]);
+  });
+
+  it('asks of NVFP4 only the widths that its low GEMMs sum over', () => {
+    const graph = gpt2Graph({ model: 'w', layers: 1, width: 48, heads: 3, positions: 64, vocabulary: 1024, eps: 1e-5 });
+    const low = (...names: string[]): string[] => fits('te-factory', { ...PLAN, formats: Object.fromEntries(names.map((name) => [name, 'nvfp4' as const])) }, { ...CONTEXT, graph }).warnings.map((words) => words.replace(/^.*; /, ''));
+    // c_fc is 48 x 192: fprop sums over 48, dgrad over 192, wgrad over tokens.
+    expect(low('h.0.mlp.c_fc:fprop')).toEqual(['1 layer has other widths, such as h.0.mlp.c_fc, 48 x 192']);
+    expect(low('h.0.mlp.c_fc:dgrad', 'h.0.mlp.c_fc:wgrad')).toEqual([]);
+    expect(low('h.0.mlp.c_proj:dgrad')).toEqual(['1 layer has other widths, such as h.0.mlp.c_proj, 192 x 48']);
+    // torchao runs forward passes only.
+    const all: Plan = { ...PLAN, formats: Object.fromEntries(costedSites(graph, 'nvfp4').map(({ id, node }) => [id, node === 'h.0.mlp.c_proj' ? 'nvfp4' : 'bf16'])) };
+    expect([fits('torchao', all, { ...contextOf(12, 'nvfp4', { weights1d: true }), graph }).warnings, fits('megatron', all, { ...CONTEXT, graph }).warnings.length]).toEqual([[], 1]);
   });
 
   it('is cannot where layers have no names of their own', () => {
@@ -148,6 +179,28 @@ describe('CSV', () => {
     expect(Object.fromEntries(rows(OUT_PLAN, OUT_CONTEXT).map(({ site, format }) => [site, format]))).toEqual(OUT_PLAN.formats);
     expect(rows(OUT_PLAN, OUT_CONTEXT)).toHaveLength(123);
     expect(rows({ ...PLAN, formats: { ...PLAN.formats, 'wte:out': 'fp8-out' } })).toHaveLength(145);
+  });
+
+  it('holds what only the page knows, where it is known', () => {
+    const [a, b] = ['h.0.attn.c_attn:fprop', 'h.0.attn.c_attn:dgrad'];
+    const shift = { draws: 8, relative: 0.02, standardError: 0.004, share: 0.1 };
+    const facts = { ...CONTEXT.facts, sites: { [a]: { ...measured, perBatch: Array.from({ length: 4 }, () => ({ ...measured })), persistent: { overBatches: shift, overDraws: { reason: 'no sr' } } }, [b]: { ...measured, angleDeg: 0.4 } } };
+    const table: TableFacts = {
+      measuredHere: new Set([a]), ranks: new Map([[a, 1]]), leftOut: { [a]: { ...measured, angleDeg: 30 } }, takenAwayDeg: new Map([[a, -0.5]]), scores: { [a]: { firstOrder: 1e-5, snip: null } },
+      other: { fp8: { [b]: { ...measured, angleDeg: 0.7, cleanAngleDeg: 0.6 } } },
+    };
+    const mixed: Plan = { ...PLAN, formats: { ...PLAN.formats, [b]: 'mxfp8' } };
+    const context = { ...CONTEXT, facts: { ...facts, otherAngles: { [b]: { angleDeg: { nvfp4: 5, mxfp8: 0.4 }, cleanDeg: { nvfp4: 4.9, mxfp8: 0.3 } } } }, table };
+    const [first, second, third] = rows(mixed, context);
+    expect(first).toMatchObject({
+      measured_here: 'true', angle_format: 'nvfp4', persistent_batches: '0.02', persistent_batches_se: '0.004', persistent_draws: '', persistent_draws_se: '', batches: '4', rank: '1', left_out_angle_deg: '30',
+      left_out_takes_away_deg: '-0.5', first_order: '0.00001', snip: '', angle_deg_fp8: '', clean_angle_deg_fp8: '',
+    });
+    // Figures of the format it runs in; those of further formats beside them, from results or from the plan's file.
+    expect(second).toMatchObject({ format: 'mxfp8', angle_format: 'mxfp8', angle_deg: '0.4', measured_here: 'false', angle_deg_fp8: '0.7', clean_angle_deg_fp8: '0.6', angle_deg_mxfp8: '0.4', clean_angle_deg_mxfp8: '0.3' });
+    expect(third).toMatchObject({ angle_format: '', batches: '', first_order: '' });
+    expect(Object.keys(rows(PLAN)[0]!).filter((column) => column !== '')).toEqual([...SITE_COLUMNS]);
+    expect(rows(PLAN)[0]).toMatchObject({ measured_here: '', rank: '', left_out_angle_deg: '' });
   });
 
   it('holds what was measured, and runs no formula', () => {

@@ -95,7 +95,11 @@ function torchao(text: string, names: readonly string[]): Reading {
   for (const [, constant = '', call = ''] of text.matchAll(/^([A-Z0-9_]+) = (\w+\(.*\))$/gm)) {
     words.set(constant, call.startsWith('NVFP4') ? 'nvfp4' : call.includes('float4_e2m1') ? 'mxfp4' : call.startsWith('MX') ? 'mxfp8' : call.includes('PerBlock') ? 'fp8-block' : 'fp8');
   }
-  const rows = new Map([...text.matchAll(/^ {4}\("([^"]+)", (\w+)\),$/gm)].map(([, name = '', constant = '']) => [name, words.get(constant)]));
+  const rows = new Map<string, string | undefined>();
+  for (const [, name = '', constant = ''] of text.matchAll(/^ {4}\("([^"]+)", (\w+)\),$/gm)) {
+    if (rows.has(name)) throw new Error(`${name} is a key twice`);
+    rows.set(name, words.get(constant));
+  }
   return reading(names, (name) => {
     const word = rows.get(name);
     return word === undefined ? null : alike(word);

@@ -17,6 +17,8 @@ import { SCOPES, type PassFormat, type PassFormats, type Scope } from './roundin
 export interface LibraryFormat {
   /** Both widths of a layer must be multiples of it, or the kernels refuse or skip the layer; 1: any. */
   readonly multiple: number;
+  /** The same of the width that a GEMM sums over, where that asks for more: 16 bytes of a 4-bit format are 32 elements. */
+  readonly inner?: number;
   /** What the library does otherwise than measured under these switches. */
   readonly differs?: (options: PolicyOptions) => string | null;
 }
@@ -49,6 +51,8 @@ export interface LayerTargetSpec {
   readonly scope: Scope;
   /** One low format for the whole run. */
   readonly isSingle?: boolean;
+  /** Whatever the file says, only forward passes run in it. */
+  readonly isInference?: boolean;
   readonly formats: Readonly<Partial<Record<PassScheme, LibraryFormat>>>;
   /** Lines of the header: how the file is used. */
   usage(held: HeldPlan): readonly string[];
@@ -110,18 +114,26 @@ function reasonsOf({ library, formats, scope }: LayerTargetSpec, view: PlanView,
   ];
 }
 
-function warningsOf({ library, formats }: LayerTargetSpec, { layers, schemes, options }: HeldPlan): string[] {
+function warningsOf({ library, formats, isInference }: LayerTargetSpec, { layers, schemes, options }: HeldPlan): string[] {
   return schemes.flatMap((scheme) => {
     const format = formats[scheme];
     if (format === undefined) return [];
-    const refused = layers.filter(({ held, inCols, cols }) => PASSES.some((pass) => held[pass] === scheme) && (inCols % format.multiple !== 0 || cols % format.multiple !== 0));
+    const refused = layers.filter((layer) => isRefused(layer, scheme, format, isInference === true));
     const [first] = refused;
+    const inner = format.inner === undefined ? '' : `, of ${format.inner} where a GEMM sums over them`;
+    const count = refused.length === 1 ? '1 layer has' : `${refused.length} layers have`;
     const differs = format.differs?.(options) ?? null;
     return [
-      ...(first ? [`${library} takes ${scheme} in multiples of ${format.multiple}; ${refused.length} layers have other widths, such as ${first.node}, ${first.inCols} x ${first.cols}`] : []),
+      ...(first ? [`${library} takes ${scheme} in multiples of ${format.multiple}${inner}; ${count} other widths, such as ${first.node}, ${first.inCols} x ${first.cols}`] : []),
       ...(differs === null ? [] : [`${library}: ${differs}`]),
     ];
   });
+}
+
+/** fprop sums over the input's width, dgrad over the output's, wgrad over tokens. */
+function isRefused({ held, inCols, cols }: HeldLayer, scheme: PassScheme, { multiple, inner = multiple }: LibraryFormat, isInference: boolean): boolean {
+  const summed = [...(held.fprop === scheme ? [inCols] : []), ...(held.dgrad === scheme && !isInference ? [cols] : [])];
+  return PASSES.some((pass) => held[pass] === scheme) && (inCols % multiple !== 0 || cols % multiple !== 0 || summed.some((width) => width % inner !== 0));
 }
 
 function renderHeld(spec: LayerTargetSpec, { fit, held }: Held): RenderedFile {

@@ -10,13 +10,10 @@ import { PASSES, type Graph, type Pass } from '../../graph/types';
 import { costedSites, formatOf, type CostedSite, type Formats } from '../cost';
 import { planHash, type Plan } from '../plan';
 import type { ExportContext } from './export-target';
+import type { NamedNode } from './names';
 import type { PassFormat, PassFormats } from './rounding';
 
-export interface PlanLayer {
-  readonly node: string;
-  /** Number of its transformer block. */
-  readonly layer: number;
-  readonly group: string;
+export interface PlanLayer extends NamedNode {
   /** Widths of its input and output: the weight is [inCols, cols]. */
   readonly inCols: number;
   readonly cols: number;
@@ -42,21 +39,28 @@ export function planSites(graph: Graph, formats: Formats, recipe: ExportContext[
   return [...costedSites(graph, recipe), ...costedSites(graph, other).filter(({ id }) => formatOf(formats, id) !== 'bf16')];
 }
 
+/** Linears of the transformer blocks, in graph order: what the layers of a file are called by. */
+export function blockLinears(graph: Graph): readonly NamedNode[] {
+  const linears = new Map<string, NamedNode>();
+  for (const { node, layer, group } of paintableSites(graph, PASS_SCHEMES[0])) {
+    assert(layer !== null, `blockLinears: ${node} is a linear of a block`);
+    linears.set(node, { node, layer, group });
+  }
+  return [...linears.values()];
+}
+
 export function viewPlan(plan: Plan, context: ExportContext): PlanView {
   const { graph } = context;
-  const layers = new Map<string, PlanLayer>();
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-  for (const { node: id, layer, group } of paintableSites(graph, PASS_SCHEMES[0])) {
-    const node = nodes.get(id);
-    assert(node && layer !== null, `viewPlan: ${id} is a linear of a block`);
-    const [fprop, dgrad, wgrad] = PASSES.map((pass) => passFormat(plan.formats, id, pass));
-    assert(fprop && dgrad && wgrad, `viewPlan: ${id} has three passes`);
-    layers.set(id, { node: id, layer, group, inCols: node.inCols, cols: node.cols, formats: { fprop, dgrad, wgrad } });
-  }
+  const layers = blockLinears(graph).map((linear): PlanLayer => {
+    const node = nodes.get(linear.node);
+    const [fprop, dgrad, wgrad] = PASSES.map((pass) => passFormat(plan.formats, linear.node, pass));
+    assert(node && fprop && dgrad && wgrad, `viewPlan: ${linear.node} has three passes`);
+    return { ...linear, inCols: node.inCols, cols: node.cols, formats: { fprop, dgrad, wgrad } };
+  });
   return {
-    plan, context,
-    schemes: schemesOf([...layers.values()].map(({ formats }) => formats)),
-    layers: [...layers.values()],
+    plan, context, layers,
+    schemes: schemesOf(layers.map(({ formats }) => formats)),
     outs: paintableSites(graph, OUT_SCHEME).map(({ id }) => id).filter((id) => formatOf(plan.formats, id) !== 'bf16'),
   };
 }

@@ -7,7 +7,7 @@
 import { PASSES, type Pass } from '../../graph/types';
 import { layerTarget, type HeldLayer, type HeldPlan } from './layer-target';
 import { anchoredRegex, yamlString } from './patterns';
-import { TE_FORMATS, teFormat } from './te-formats';
+import { TE_FORMATS, teFormat, tokensMultiple } from './te-formats';
 
 interface Section {
   readonly high: readonly Pass[];
@@ -30,7 +30,7 @@ function sectionsOf({ layers }: HeldPlan): readonly Section[] {
 function section({ high, layers }: Section): string {
   const name = high.length === 0 ? 'all_in_recipe' : high.length === PASSES.length ? 'all_bf16' : `${high.join('_')}_bf16`;
   return [
-    `${name}:  # ${layers.length} layers`,
+    `${name}:  # ${layers.length === 1 ? '1 layer' : `${layers.length} layers`}`,
     '  enabled: True',
     '  layers:',
     `    layer_name_regex_pattern: ${yamlString(anchoredRegex(layers))}`,
@@ -53,7 +53,7 @@ export const teDebug = layerTarget({
   isSingle: true,
   formats: TE_FORMATS,
   usage: ({ schemes, options }) => [
-    ...schemes.map((scheme) => `train with te.autocast(recipe=${teFormat(scheme).recipe(options)}), tokens a step in multiples of ${teFormat(scheme).multiple}`),
+    ...schemes.map((scheme) => `train with te.autocast(recipe=${teFormat(scheme).recipe(options)}), tokens a step in multiples of ${tokensMultiple(teFormat(scheme))}`),
     'before the model is built: debug_api.initialize(config_file=..., feature_dirs=[".../transformer_engine/debug/features"]); debug_api.step() each iteration',
     'every module needs a name=...; a quantized module that is not named below, such as a head, follows the recipe; FP8 primary weights are refused',
   ],

@@ -8,7 +8,7 @@ import { PASSES } from '../../graph/types';
 import type { Header } from './header';
 import { layerTarget, type HeldPlan } from './layer-target';
 import { quoted } from './patterns';
-import { TE_FORMATS, teFormat } from './te-formats';
+import { TE_FORMATS, teFormat, tokensMultiple } from './te-formats';
 
 function text({ layers, schemes, options }: HeldPlan, { comment }: Header): string {
   const rows = schemes.map((scheme) => ({ scheme, quantizer: teFormat(scheme).quantizer, call: teFormat(scheme).quantize(options) }));
@@ -64,7 +64,7 @@ export const teFactory = layerTarget({
   formats: TE_FORMATS,
   usage: ({ schemes }) => [
     'train with te.autocast(recipe=CustomRecipe(qfactory=qfactory)); every module needs a name=...',
-    ...(schemes.length > 0 ? [`tokens a step in multiples of ${Math.max(...schemes.map((scheme) => teFormat(scheme).multiple))}`] : []),
+    ...(schemes.length > 0 ? [`tokens a step in multiples of ${Math.max(...schemes.map((scheme) => tokensMultiple(teFormat(scheme))))}`] : []),
   ],
   patterns: ({ layers }) => layers.map(({ name }) => ({ rule: 'exact', pattern: name })),
   text,

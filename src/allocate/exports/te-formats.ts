@@ -2,7 +2,9 @@
  * TransformerEngine's formats, for its own exports and Megatron's: the recipe object, the quantizer of one tensor, the
  * environment that Megatron leaves as the only way to set switches, Megatron's keys and flags. A row is needed only for a
  * format TransformerEngine has. Sources: formats.md 6.2 and 6.3; TransformerEngine `common/recipe/__init__.py`,
- * `pytorch/custom_recipes/quantizer_factories.py`, `is_quantizable` of each quantizer for the multiples.
+ * `pytorch/custom_recipes/quantizer_factories.py`. Multiples: `is_quantizable` of each quantizer, `assert_dim_for_fp8_exec`,
+ * `docs/features/low_precision_training`; the Hadamard transform takes 16 (`hadamard_transform.cu`), the NVFP4 GEMM 32 along
+ * the sum (NVIDIA/TransformerEngine#2956: multiples of 16 alone fail).
  */
 import { assert } from '../../base/errors';
 import type { PassScheme, PolicyOptions } from '../../graph/policy';
@@ -27,7 +29,7 @@ const FLOOR = 'MX scales are rounded up, and the plan was measured with them rou
 
 export const TE_FORMATS: Readonly<Partial<Record<PassScheme, TeFormat>>> = {
   nvfp4: {
-    multiple: 16,
+    multiple: 16, inner: 32,
     recipe: ({ rht, sr, weights1d }) => `NVFP4BlockScaling(disable_rht=${pythonBool(!rht)}, disable_stochastic_rounding=${pythonBool(!sr)}, disable_2d_quantization=${pythonBool(weights1d)})`,
     quantizer: 'NVFP4Quantizer',
     quantize: ({ rht, sr, weights1d }) => {
@@ -71,6 +73,11 @@ export const TE_FORMATS: Readonly<Partial<Record<PassScheme, TeFormat>>> = {
     flags: () => '--fp8-format hybrid --fp8-recipe tensorwise',
   },
 };
+
+/** What the tokens of a step must be a multiple of: weight gradients sum over them. */
+export function tokensMultiple({ multiple, inner = multiple }: TeFormat): number {
+  return Math.max(multiple, inner);
+}
 
 /** The row of a format that TE_FORMATS is known to hold, because a plan was rounded to its formats. */
 export function teFormat(scheme: PassScheme): TeFormat {

@@ -20,7 +20,7 @@ const scaling = ({ floor }: PolicyOptions): string => `ScaleCalculationMode.${fl
 
 const FORMATS: Readonly<Partial<Record<PassScheme, AoFormat>>> = {
   nvfp4: {
-    multiple: 16, module: MX, names: ['NVFP4DynamicActivationNVFP4WeightConfig'],
+    multiple: 16, inner: 32, module: MX, names: ['NVFP4DynamicActivationNVFP4WeightConfig'],
     differs: ({ weights1d }) => (weights1d === true ? null : 'NVFP4 weights are scaled in blocks of 1x16, and the plan was measured with 16x16'),
     call: () => 'NVFP4DynamicActivationNVFP4WeightConfig()',
   },
@@ -83,6 +83,7 @@ export const torchaoFqn = layerTarget({
   fileEnding: 'torchao.py',
   mediaType: 'text/x-python',
   scope: 'module',
+  isInference: true,
   formats: FORMATS,
   usage: () => ['apply(model) on a BF16 model whose layers are nn.Linear; GPT-2 of Hugging Face has Conv1D, to be replaced first', 'inference and QAT run forward passes in these formats; no backward pass is low'],
   patterns: ({ layers }) => layers.map(({ name }) => ({ rule: 'exact', pattern: name })),

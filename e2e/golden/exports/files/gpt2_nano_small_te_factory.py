@@ -1,7 +1,7 @@
 # bendscope plan small sha256:cfcb5819a28e5e0b98a7abb1b7dd04ba73a8af570ac39bf004e48ff176bcd437 fit: exact, must match 8 layers
 # model gpt2-nano sha256:021d46f1e2b013e758eb299fde9f2f72f552114f5ab622e48845371613230c38, recipe nvfp4 rht sr, Bendscope VERSION
 # train with te.autocast(recipe=CustomRecipe(qfactory=qfactory)); every module needs a name=...
-# tokens a step in multiples of 16
+# tokens a step in multiples of 32
 
 import torch
 from transformer_engine.pytorch import DType, Float8CurrentScalingQuantizer, HybridQuantizer, IdentityQuantizer, NVFP4Quantizer
