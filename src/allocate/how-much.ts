@@ -48,8 +48,11 @@ const EXPONENTS = [1 / 3, 3] as const;
  */
 const SCATTER = 0.1;
 
-/** `measure` runs the joint probe of the plan at a point of the frontier; what it throws ends the search. */
-export async function howMuch(line: FrontierLine, targetDeg: number, measure: (index: number) => Promise<JointAngle>): Promise<HowMuch> {
+/**
+ * `measure` runs the joint probe of the plan at a point of the frontier, chosen because the prediction was to be `aimedDeg`;
+ * what it throws ends the search.
+ */
+export async function howMuch(line: FrontierLine, targetDeg: number, measure: (index: number, aimedDeg: number) => Promise<JointAngle>): Promise<HowMuch> {
   const target = tanSquared(targetDeg);
   const steps: HowMuchStep[] = [];
   let aim = target;
@@ -59,7 +62,8 @@ export async function howMuch(line: FrontierLine, targetDeg: number, measure: (i
   while (steps.length < MOST_MEASUREMENTS && misses + 1 < meets) {
     const index = Math.min(meets - 1, Math.max(misses + 1, bendAtMost(line, angleOfTanSquared(aim)).index));
     const { cost, angleDeg: predictedDeg } = line.points[index]!;
-    const step = { aimedDeg: angleOfTanSquared(aim), index, cost, predictedDeg, ...(await measure(index)) };
+    const aimedDeg = angleOfTanSquared(aim);
+    const step = { aimedDeg, index, cost, predictedDeg, ...(await measure(index, aimedDeg)) };
     steps.push({ ...step, meets: step.angleDeg <= targetDeg });
     if (step.angleDeg <= targetDeg) meets = index;
     else misses = index;

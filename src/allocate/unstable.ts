@@ -10,7 +10,7 @@ import { philox4x32 } from '../base/random';
 import { floorOf } from '../graph/noise-floor';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import { poseQuestion, type FormatOffer, type SiteChoice } from './choices';
-import { formatOf, type CostedSite, type Formats } from './cost';
+import { formatOf, resultIn, type CostedSite, type Formats } from './cost';
 import type { MeasuredFormat } from './offers';
 import { solveWithin } from './within';
 
@@ -26,18 +26,21 @@ export function noiseWidth(sites: readonly CostedSite[], low: readonly MeasuredF
   const passes = new Map(sites.map(({ id, pass }) => [id, pass]));
   return (id, format) => {
     const evidence = low.find((measured) => measured.format === format)?.evidence;
-    const result = evidence?.sites[id];
+    const result = evidence && resultIn(evidence, id, format);
     const pass = passes.get(id);
     if (evidence === undefined || pass === undefined || result?.status !== 'measured') return 0;
     return Math.max(result.angleSeDeg ?? 0, evidence.floor === null ? 0 : floorOf(pass, evidence.floor));
   };
 }
 
-/** How often each site took another format than the plan's, of SOLVES; sites that never did are left out. */
-export function countFlips(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): ReadonlyMap<SiteId, number> {
+/**
+ * How often each site took another format than the plan's, solve by solve: yields after each of the SOLVES what there is by
+ * then, always the same map, so that a page can do a few at a time. Sites that never did are left out.
+ */
+export function* flipSolves(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): Generator<ReadonlyMap<SiteId, number>, void> {
   const budget = sites.reduce((sum, { id, offers }) => {
     const offer = offers.find(({ format }) => format === formatOf(plan, id));
-    assert(offer, `countFlips: the plan has ${id} in ${formatOf(plan, id)}, which is not offered`);
+    assert(offer, `flipSolves: the plan has ${id} in ${formatOf(plan, id)}, which is not offered`);
     return sum + offer.cost;
   }, 0);
   const flips = new Map<SiteId, number>();
@@ -45,7 +48,14 @@ export function countFlips(sites: readonly SiteChoice[], groups: readonly (reado
     const shifted = sites.map((site, s) => ({ ...site, offers: site.offers.map((offer, o) => shiftedOffer(offer, width(site.id, offer.format), [s, o, solve])) }));
     const { formats } = solveWithin(poseQuestion(shifted, groups), { cost: budget });
     for (const { id } of sites) if (formatOf(formats, id) !== formatOf(plan, id)) flips.set(id, (flips.get(id) ?? 0) + 1);
+    yield flips;
   }
+}
+
+/** The same after all solves. */
+export function countFlips(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): ReadonlyMap<SiteId, number> {
+  let flips: ReadonlyMap<SiteId, number> = new Map();
+  for (const now of flipSolves(sites, groups, plan, width)) flips = now;
   return flips;
 }
 

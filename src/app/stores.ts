@@ -3,7 +3,7 @@
  * paint and is made anew if it stops.
  */
 import { connectWorker, type WorkerConnection } from '../bridge/worker-client';
-import { createActions, createDocumentStore, createFactsStore, createViewStore, keepDocument } from '../state';
+import { browserIdle, createActions, createDocumentStore, createFactsStore, createViewStore, keepDocument, watchUnstable } from '../state';
 import type { Workbench } from '../ui/workbench';
 
 /** Null where the browser refuses storage (it throws on access). */
@@ -27,6 +27,7 @@ export function createWorkbench(base: string): Workbench {
     return Promise.resolve(connection.api);
   };
   const actions = createActions(stores, worker, base, storage);
+  watchUnstable(stores, browserIdle());
   if (storage) {
     const keeper = keepDocument(stores.document, storage, (kept) => stores.view.setState({ saved: kept ? Date.now() : 'failed' }));
     window.addEventListener('pagehide', () => keeper.flush());

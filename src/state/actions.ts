@@ -12,8 +12,10 @@ import { createOpenActions } from './open-actions';
 import { createPlanActions } from './plan-actions';
 import { createRecipeActions } from './recipe-actions';
 import { createRunActions } from './run-actions';
+import { createRunner } from './runner';
 import { createSavedActions } from './saved-actions';
 import { createTransferActions } from './transfer-actions';
+import { createVerifyActions } from './verify-actions';
 import { createWorkerModel } from './worker-model';
 
 export type Actions = ReturnType<typeof createActions>;
@@ -22,15 +24,17 @@ export type Actions = ReturnType<typeof createActions>;
 export function createActions(stores: Stores, worker: ActionContext['worker'], base: string, storage: ActionContext['storage']) {
   const context = createContext(stores, worker, base, storage);
   const model = createWorkerModel(context);
+  const runner = createRunner(context, model);
   const { facts } = stores;
   return {
     ...createOpenActions(context, model),
-    ...createRunActions(context, model),
+    ...createRunActions(context, model, runner),
     ...createRecipeActions(context),
     ...createPlanActions(context),
     ...createSavedActions(context),
     ...createCostActions(context),
-    ...createHowMuchActions(context),
+    ...createHowMuchActions(context, runner),
+    ...createVerifyActions(context, runner),
     ...createExportActions(context),
     ...createTransferActions(context),
 

@@ -22,6 +22,8 @@ export interface ResultsKey {
 
 export interface RunState {
   readonly kind: 'probe' | 'joint';
+  /** What is measured, by its name: the recipe, or the plan with its place among several. */
+  readonly what: string;
   readonly runId: string;
   readonly status: 'running' | 'paused';
   readonly phase: string;

@@ -29,7 +29,7 @@ export const measured = (angleDeg: number): Measured => ({
   localError: 0, blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [], elapsedMs: 1,
 });
 export const floor = (deg: number): NoiseFloor => ({ forwardDeg: deg, backwardDeg: deg / 2, perRun: [] });
-export const jointOfAngle = (planHash: string, angleDeg: number): JointResult => ({ planHash, lowSites: 24, result: measured(angleDeg) });
+export const jointOfAngle = (planHash: string, angleDeg: number, lowSites = 24): JointResult => ({ planHash, lowSites, result: measured(angleDeg) });
 /** The stored example: two cells, measured elsewhere. */
 export const RECORD: ProbeRecord = {
   schema: 'bendscope-probe/1', recipe: 'nvfp4', options: {}, provenance: provenance('elsewhere'), referenceLoss: [3.5], floor: floor(0.1),

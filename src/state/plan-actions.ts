@@ -4,6 +4,7 @@
  * results go where they belong, whatever is looked at meanwhile.
  */
 import { differences, paint, planAt, withFormats, type Plan } from '../allocate/plan';
+import type { Limit } from '../allocate/within';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import type { ActionContext } from './context';
 import { costChoiceOf } from './cost-choice';
@@ -12,7 +13,7 @@ import { createDocumentEdits } from './document-edits';
 import { notify } from './facts';
 import { baselinesAt } from './plans';
 import { sitesOf } from './selectors';
-import { frontierOf } from './solving';
+import { frontierOf, withinOf } from './solving';
 import { formatName, plural } from './words';
 
 export function createPlanActions(context: ActionContext) {
@@ -62,6 +63,12 @@ export function createPlanActions(context: ActionContext) {
       const plan = planInHand();
       const frontier = plan ? frontierOf(shown(), plan, costChoiceOf(view.getState()), part) : null;
       return plan && frontier ? planAt(plan, frontier, index, part) : null;
+    },
+    /** The best plan within a cost, in the unit of the costs, or an angle; of a row or layer with `part`. Locks are kept. */
+    planWithin(limit: Limit, part?: ReadonlySet<SiteId>): Plan | null {
+      const plan = planInHand();
+      const solution = plan ? withinOf(shown(), plan, costChoiceOf(view.getState()), limit, part) : null;
+      return plan && solution ? withFormats(plan, solution.formats, part) : null;
     },
     /** Takes over a baseline's formats, as it is at what the plan in hand costs; locked cells stay. */
     applyBaseline(id: string): void {

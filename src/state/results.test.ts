@@ -20,7 +20,7 @@ function pageWithJoint() {
   probe.actions.setFormats(SITES, 'nvfp4');
   const plan = probe.document.getState().plan!;
   const hash = hashOfPlan(probe.shown(), plan)!;
-  return { plan, hash, record: { ...RECORD, joint: { [hash]: jointOfAngle(hash, 2.2), 'sha256:another': jointOfAngle('sha256:another', 7) } } };
+  return { plan, hash, record: { ...RECORD, joint: { [hash]: jointOfAngle(hash, 2.2, 2), 'sha256:another': jointOfAngle('sha256:another', 7) } } };
 }
 
 describe('results', () => {
@@ -125,7 +125,7 @@ describe('joint measurements', () => {
     await settled();
     expect(heard.at(-1)).toBe(`run ${MODEL}`);
     expect(run().request).toMatchObject({ planHash: hash, policy: { passes: { [SITES[0]]: 'nvfp4', [SITES[1]]: 'nvfp4' } } });
-    for (const event of [STARTED, FLOOR, { kind: 'joint', joint: jointOfAngle(hash, 2.4) }, { kind: 'finished' }] as const) run().say(event);
+    for (const event of [STARTED, FLOOR, { kind: 'joint', joint: jointOfAngle(hash, 2.4, 2) }, { kind: 'finished' }] as const) run().say(event);
     run().end();
     await ended;
     expect(jointOf(shown(), plan)?.result).toMatchObject({ angleDeg: 2.4 });
@@ -144,7 +144,7 @@ describe('joint measurements', () => {
 it('cells of a device that was replaced count as stored, with its name, until they are measured anew', async () => {
   const { record, plan, hash } = pageWithJoint();
   const { shown, actions, run, ended } = await createRunningPage({ record });
-  for (const event of [STARTED, FLOOR, site(SITES[0], 1.5), site(SITES[1], 2.5), { kind: 'joint', joint: jointOfAngle(hash, 2.9) }, { kind: 'finished' }] as const) run().say(event);
+  for (const event of [STARTED, FLOOR, site(SITES[0], 1.5), site(SITES[1], 2.5), { kind: 'joint', joint: jointOfAngle(hash, 2.9, 2) }, { kind: 'finished' }] as const) run().say(event);
   run().end();
   await ended;
   void actions.runProbe();

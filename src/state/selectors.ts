@@ -48,10 +48,17 @@ export function jointsOf({ joint, jointHere, measuredHere, leaveOneOutHere }: Re
   return jointsMemo(joint, jointHere, measuredHere, leaveOneOutHere);
 }
 
+/** How many low sites the joint results that may be shown have. */
+const lowCountsMemo = memo((joints: Results['joint']): ReadonlySet<number> => new Set(Object.values(joints).map(({ lowSites }) => lowSites)), 16);
+
 /** The joint measurement of exactly this plan, if it was made and is of the device that the page shows. */
 export function jointOf(shown: Hashed & Results, plan: Plan): JointResult | null {
+  const joints = jointsOf(shown);
+  // Hashing thousands of cells takes longer than a frame; most plans under a drag have no joint of their size.
+  const low = Object.values(plan.formats).reduce((count, format) => count + (format === 'bf16' ? 0 : 1), 0);
+  if (!lowCountsMemo(joints).has(low)) return null;
   const hash = hashOfPlan(shown, plan);
-  return hash === null ? null : (jointsOf(shown)[hash] ?? null);
+  return hash === null ? null : (joints[hash] ?? null);
 }
 
 const allLowMemo = memo((graph: Graph, recipe: RecipeName): Plan => ({ name: 'All low', formats: formatsWhere(sitesOf(graph, recipe), () => false, recipe), locked: {}, notes: '' }), 16);

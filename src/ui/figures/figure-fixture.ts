@@ -48,7 +48,7 @@ export function figureState({ layers = 6, recipe = 'nvfp4', name = 'Plan', every
   const joint = Object.fromEntries(plansOf(document, before, OWN_COST).flatMap(({ plan: made }, i): [string, JointResult][] => {
     const planHash = hashOfPlan(before, made);
     if (planHash === null || i % 3 === 2) return [];
-    return [[planHash, { planHash, lowSites: 1, result: { ...measured(2 + 10 * draw(i + 20_000)), angleSeDeg: 0.4, perBatch: [] } }]];
+    return [[planHash, { planHash, lowSites: Object.values(made.formats).filter((format) => format !== 'bf16').length, result: { ...measured(2 + 10 * draw(i + 20_000)), angleSeDeg: 0.4, perBatch: [] } }]];
   }));
   return { shown: { ...before, joint, jointHere: new Set(Object.keys(joint)) }, document, view: createViewStore().getState(), allocation: `{"manifest":"sha256:${'d'.repeat(64)}"}` };
 }
