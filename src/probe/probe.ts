@@ -1,22 +1,23 @@
 /**
- * The probe: reference runs, floor runs, then one isolated site after the other over all batches, each streamed as it
+ * The probe: reference runs, floor runs, scores of other methods, then one isolated site after the other over all batches, each streamed as it
  * is finished; sites left out of an all-low plan; and joint policies. It knows no worker, file or page: results go to a
  * sink. Sites are independent of each other and of their order, bit for bit, because each is compared with the same
  * reference runs and takes random numbers addressed by batch and draw.
  */
 import { toPlainError, BendscopeError } from '../base/errors';
 import type { Checkpoint } from '../engine/executor';
-import type { Variant } from '../engine/run';
+import type { RunResult, Variant } from '../engine/run';
 import type { Session } from '../engine/session';
 import { STOCHASTIC_DRAWS, type ProbeRun } from '../graph/ledger';
 import { paintableSites, parseSiteId } from '../graph/sites';
 import type { Policy, PolicyOptions, RecipeName, SiteId } from '../graph/policy';
-import type { Failed, NoiseFloor, Persistence, SiteResult } from '../graph/probe-record';
+import type { Failed, NoiseFloor, Persistence, SiteResult, SiteScores } from '../graph/probe-record';
 import { floorOf, floorOfPasses } from '../graph/noise-floor';
 import { floorFlips, poolFloor } from './floor';
 import { lowSites, policyLowering, withPlanLocalError, type Isolated } from './low-sites';
 import { assertFinite, measureRun, pool, type RunMeasure } from './metrics';
 import { persistentShift, whyNotOverBatches, whyNotOverDraws } from './persistence';
+import { batchScores, poolScores } from './scores';
 
 export type Tokens = readonly (readonly number[])[];
 
@@ -60,12 +61,14 @@ export class Probe {
     this.#checkpoint = checkpoint;
   }
 
-  /** Makes batch k current with its reference run made. */
-  async #use(k: number): Promise<void> {
+  /** Makes batch k current with its reference run made -> that run. */
+  async #use(k: number): Promise<RunResult> {
     const tokens = this.#batches[k];
     if (!tokens) throw new BendscopeError('E-BUG-03', `batch ${k} of ${this.#batches.length} does not exist`);
     this.#session.setBatch(tokens, k % this.#places);
-    assertFinite(this.#session.referenceRun ?? (await this.#session.runReference(undefined, this.#checkpoint)), `reference of batch ${k}`);
+    const reference = this.#session.referenceRun ?? (await this.#session.runReference(undefined, this.#checkpoint));
+    assertFinite(reference, `reference of batch ${k}`);
+    return reference;
   }
 
   /** Loss of the reference policy, one value a batch. */
@@ -73,8 +76,7 @@ export class Probe {
     const losses: number[] = [];
     for (let k = 0; k < this.#batches.length; k++) {
       sink.onPhase?.(`reference gradient ${k + 1}/${this.#batches.length}`);
-      await this.#use(k);
-      losses.push(this.#session.referenceRun?.loss ?? NaN);
+      losses.push((await this.#use(k)).loss);
     }
     sink.onReference?.(losses);
     return losses;
@@ -99,6 +101,21 @@ export class Probe {
     this.#floor = poolFloor(perRun);
     await sink.onFloor?.(this.#floor);
     return this.#floor;
+  }
+
+  /** What other methods would say of these sites. Every reference is used once, whether it stays resident or not. */
+  async measureScores(sites: readonly SiteId[], recipe: RecipeName, options: PolicyOptions, sink: ProbeSink = {}): Promise<Record<SiteId, SiteScores>> {
+    const { graph } = this.#session;
+    const found = sites.map((site): [SiteId, SiteScores[]] => [site, []]);
+    for (let k = 0; k < this.#batches.length; k++) {
+      sink.onPhase?.(`scores of other methods ${k + 1}/${this.#batches.length}`);
+      const reference = await this.#use(k);
+      for (const [site, batches] of found) {
+        const output = await this.#session.measureOutput(site, policyLowering(graph, [site], recipe, options), { step: k, draw: 0 }, this.#checkpoint);
+        batches.push(batchScores(graph, site, output, reference));
+      }
+    }
+    return Object.fromEntries(found.map(([site, batches]) => [site, poolScores(batches)]));
   }
 
   /** Isolated sites, in the order given. A site that fails is a result with its reason; only a broken device throws. */

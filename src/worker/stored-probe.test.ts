@@ -22,6 +22,11 @@ function counting(store: RunStore) {
   const probe = new StoredProbe({
     referenceLosses: () => Promise.resolve((asked.push('reference'), [5, 6])),
     measureFloor: (_sink, stored) => Promise.resolve(stored ?? (asked.push('floor'), FLOOR)),
+    measureScores(sites, _recipe, _options, sink) {
+      asked.push(`scores of ${sites.join()}`);
+      sink?.onPhase?.('scores');
+      return Promise.resolve(Object.fromEntries(sites.map((site) => [site, { firstOrder: null, snip: site.length }])));
+    },
     async measureSites(sites, _recipe, _options, { persistent }, sink) {
       for (const site of sites) {
         asked.push(site);
@@ -53,6 +58,21 @@ describe('a probe over a store', () => {
     await second.probe.measureSites([C, B, A], { persistent: false }, second.sink);
     expect(second.asked).toEqual([C, B]);
     expect(second.told).toEqual([`${A} 1/3 stored`, `${C} 2/3`, `${B} 3/3`]);
+  });
+
+  it('looks at the sites that have no scores yet, stores them and gives all that were asked for', async () => {
+    const store = runStoreOver(memoryBackend());
+    await store.putSite('key', A, measured(3, 0.5));
+    const scores = (site: SiteId) => ({ firstOrder: null, snip: site.length });
+    const first = counting(store);
+    const phases: string[] = [];
+    expect(await first.probe.measureScores([A, C], { onPhase: (text) => void phases.push(text) })).toEqual({ [A]: scores(A), [C]: scores(C) });
+    expect(phases).toEqual(['scores']);
+    const second = counting(store);
+    expect(await second.probe.measureScores([B, A])).toEqual({ [B]: scores(B), [A]: scores(A) });
+    expect(await second.probe.measureScores([C])).toEqual({ [C]: scores(C) });
+    expect([first.asked, second.asked]).toEqual([[`scores of ${A},${C}`], [`scores of ${B}`]]);
+    expect((await second.probe.found()).scores).toEqual(Object.fromEntries([A, B, C].map((site) => [site, scores(site)])));
   });
 
   it('measures again for what persists, and never again for less', async () => {

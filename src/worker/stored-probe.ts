@@ -3,7 +3,7 @@
  * every result is stored before it is told. It knows neither device nor page nor file.
  */
 import type { Policy, PolicyOptions, RecipeName, SiteId } from '../graph/policy';
-import type { JointResult, SiteResult } from '../graph/probe-record';
+import type { JointResult, SiteResult, SiteScores } from '../graph/probe-record';
 import { lowSites, withPlanLocalError, type Isolated } from '../probe/low-sites';
 import type { Probe, SiteExtras } from '../probe/probe';
 import { answers, type RunStore, type StoredReference, type StoredRun } from './run-store';
@@ -16,7 +16,7 @@ export interface StoredProbeSink {
 }
 
 /** What is asked of a probe. */
-type Measures = Pick<Probe, 'referenceLosses' | 'measureFloor' | 'measureSites' | 'measureLeaveOneOut' | 'measureJoint' | 'policyWithout'>;
+type Measures = Pick<Probe, 'referenceLosses' | 'measureFloor' | 'measureScores' | 'measureSites' | 'measureLeaveOneOut' | 'measureJoint' | 'policyWithout'>;
 
 const NO_EXTRAS: SiteExtras = { persistent: false };
 
@@ -46,11 +46,21 @@ export class StoredProbe {
   /** Losses of the reference runs and the noise floor: they come first. */
   async reference(sink: StoredProbeSink = {}): Promise<StoredReference> {
     const { reference } = await this.found();
-    const phase = sink.onPhase ? { onPhase: sink.onPhase.bind(sink) } : {};
+    const phase = phasesOf(sink);
     const referenceLoss = reference?.referenceLoss ?? (await this.#probe.referenceLosses(phase));
     const floor = await this.#probe.measureFloor(phase, reference?.floor ?? null);
     if (!reference) await this.#store.putReference(this.#key, { floor, referenceLoss });
     return { floor, referenceLoss };
+  }
+
+  /** What other methods would say of these sites; only those that the store has none for are looked at. */
+  async measureScores(sites: readonly SiteId[], sink: StoredProbeSink = {}): Promise<Readonly<Record<SiteId, SiteScores>>> {
+    const { scores: stored } = await this.found();
+    const missing = sites.filter((site) => !stored[site]);
+    const measured = missing.length > 0 ? await this.#probe.measureScores(missing, this.#recipe, this.#options, phasesOf(sink)) : {};
+    for (const [site, scores] of Object.entries(measured)) await this.#store.putScores(this.#key, site, scores);
+    const all = { ...stored, ...measured };
+    return Object.fromEntries(sites.flatMap((site) => (all[site] ? [[site, all[site]] as const] : [])));
   }
 
   /** Isolated sites; stored ones are told first. */
@@ -116,4 +126,8 @@ export class StoredProbe {
       },
     };
   }
+}
+
+function phasesOf(sink: StoredProbeSink): Pick<StoredProbeSink, 'onPhase'> {
+  return sink.onPhase ? { onPhase: sink.onPhase.bind(sink) } : {};
 }
