@@ -1,90 +1,132 @@
 /**
- * The global budget: "Spend at most" (least bending for a share of the recipe's cost: GEMM work, or activation cache) or
- * "Bend at most" (cheapest plan within an angle), as a handle that snaps to the solver's plans and as a number field that does the same (ux.md 3.4).
+ * The global budget: "Spend at most" (least bending for a cost) or "Bend at most" (cheapest plan within an angle) over the
+ * cost that was chosen, as a handle that snaps to the solver's plans and as a number field that does the same (ux.md 3.4).
  */
-import { useId, useMemo, useState } from 'react';
+import { memo, useMemo } from 'react';
+import type { ChoiceFrontier } from '../../allocate/frontier';
+import type { Plan } from '../../allocate/plan';
 import { formatDegrees, formatPercent, significant } from '../../base/units';
-import { differences } from '../../allocate/plan';
-import { costChoiceOf, costWords, frontierOf, sitesOf, totalsOf } from '../../state';
+import { costChoiceOf, costFaultOf, costFigureOf, costOf, frontierOf, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
 import { ANGLE_DOMAIN, logPosition, logValue } from '../charts/scales';
+import { costAt, costPosition, costText, type CostAxis } from '../charts/cost-axis';
 import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
+import { CostChooser } from './cost-chooser';
+import { cellsText, COST_WORDS, costAxis, countDifferences, NO_COST } from './cost-words';
+import { NumberField } from './number-field';
 import { Slider } from './slider';
-import { angleText, shareText, stopForText } from './budget-stop';
-import { pointForAngle, pointForShare, useBudget } from './use-budget';
+import { angleLimit, angleText, costFieldText, costLimit } from './typed-limit';
+import { useBudget } from './use-budget';
 import './budget.css';
 
 export function BudgetBar() {
   const { view } = useWorkbench();
   const facts = useFacts((f) => f);
   const mode = useView((v) => v.mode);
-  const { plan, shown } = usePlans();
-  const budget = useBudget();
   const choice = useView(costChoiceOf);
-  const line = plan ? frontierOf(facts, plan, choice) : null;
-  const totals = plan ? totalsOf(facts, plan) : null;
-  const next = shown ? totalsOf(facts, shown) : null;
-  const measured = useMemo(() => Object.values(facts.sites).some((result) => result.status === 'measured'), [facts.sites]);
-  if (!plan || !shown || !line || !totals || !next) return null;
-
-  const shares = line.points.map((p) => p.cost / line.totalCost);
-  const spend = mode === 'spend';
-  const words = costWords(facts.recipe);
-  const angles = line.points.map((p) => p.angleDeg).filter((a) => a >= ANGLE_DOMAIN[0]);
-  const scale = [Math.max(ANGLE_DOMAIN[0], (angles.at(-1) ?? 1) * 0.8), Math.min(90, (angles[0] ?? 10) * 1.1)] as const;
-  const place = (share: number, angleDeg: number | null): number => (spend ? share : angleDeg === null ? 1 : logPosition(angleDeg, scale));
-  const label = (f: typeof line, index: number): string => {
-    const point = f.points[index];
-    return spend ? `spend at most ${formatPercent((point?.cost ?? 0) / f.totalCost)}` : `bend at most ${formatDegrees(point?.angleDeg ?? 0)}`;
-  };
-  const disabled = !measured;
-  const range = spend ? { min: 0, max: 100, value: Number((100 * next.hpShare).toFixed(2)) } : { min: Number(significant(scale[0])), max: Number(significant(scale[1])), value: Number(significant(next.predictedDeg ?? scale[1])) };
+  const { plan, shown } = usePlans();
+  if (!plan || !shown || facts.graph === null) return null;
+  const isSpend = mode === 'spend';
+  const fault = costFaultOf(facts, choice) ?? solveFaultOf(facts, plan, choice);
+  const line = fault === null ? frontierOf(facts, plan, choice) : null;
   return (
     <section className="budget" aria-label="Budget">
-      <div className="budget-modes segmented" role="group" aria-label="What the budget limits">
-        <button type="button" aria-pressed={spend} onClick={() => view.setState({ mode: 'spend' })}>Spend at most</button>
-        <button type="button" aria-pressed={!spend} onClick={() => view.setState({ mode: 'bend' })}>Bend at most</button>
+      <div className="budget-modes">
+        <div className="segmented" role="group" aria-label="What the budget limits">
+          <button type="button" aria-pressed={isSpend} onClick={() => view.setState({ mode: 'spend' })}>Spend at most</button>
+          <button type="button" aria-pressed={!isSpend} onClick={() => view.setState({ mode: 'bend' })}>Bend at most</button>
+        </div>
+        <CostChooser />
       </div>
-      <Slider
-        className="budget-slider"
-        label={spend ? `Spend at most: share of ${words.of} in BF16` : 'Bend at most: predicted angle'}
-        orientation="horizontal"
-        fraction={place(next.hpShare, next.predictedDeg)}
-        {...range}
-        valueText={`${formatPercent(next.hpShare)} of ${words.of} in BF16, predicted ${next.predictedDeg === null ? 'unknown' : `${significant(next.predictedDeg)} degrees`}, ${next.siteCount.bf16} cells BF16`}
-        disabled={disabled}
-        onDrag={(fraction) => budget.moveTo((spend ? pointForShare(line, fraction) : pointForAngle(line, logValue(fraction, scale))).index)}
-        // Along the angle axis more to the right is less precision.
-        onStep={(by) => budget.step(spend ? by : -by)}
-        onCommit={() => budget.commit(label)}
-        onCancel={budget.cancel}
-      >
-        <FlipTicks positions={spend ? shares : line.points.map((p) => logPosition(p.angleDeg, scale))} />
-        <div className="slider-fill" style={{ width: `${100 * place(totals.hpShare, totals.predictedDeg)}%` }} />
-        {shown !== plan ? <div className="slider-ghost" style={{ left: `${100 * place(totals.hpShare, totals.predictedDeg)}%` }} /> : null}
-      </Slider>
-      <BudgetField
-        key={mode}
-        spend={spend}
-        costOf={words.of}
-        value={spend ? shareText(next.hpShare) : next.predictedDeg === null ? '' : angleText(next.predictedDeg)}
-        disabled={disabled}
-        onText={(text) => {
-          const index = stopForText(line, mode, text);
-          if (index === null) return;
-          budget.moveTo(index);
-          budget.commit(() => `${mode} at most ${text.trim()} ${spend ? '%' : 'deg'}`);
-        }}
-      />
-      <p className="budget-note" aria-live="off">
-        {shown !== plan && facts.graph ? (
-          <span className="budget-chip">
-            {words.name} {formatPercent(totals.hpShare)} → <b>{formatPercent(next.hpShare)}</b>, predicted {degreesOrNone(totals.predictedDeg)} → <b>{degreesOrNone(next.predictedDeg)}</b>,{' '}
-            {flips(differences(sitesOf(facts.graph, facts.recipe), plan.formats, shown.formats).length)}
-          </span>
-        ) : disabled ? 'No cell is measured yet, so there is nothing to spend on.' : 'Prediction: squared tangents add, the floor once; the joint probe decides.'}
-      </p>
+      {line === null ? <p className="budget-fault" role="alert"><strong>{fault?.name}</strong> {fault?.message} {fault?.hint}</p> : <Handle facts={facts} choice={choice} line={line} plan={plan} shown={shown} isSpend={isSpend} />}
     </section>
   );
+}
+
+interface HandleProps {
+  readonly facts: Shown;
+  readonly choice: CostChoice;
+  readonly line: ChoiceFrontier;
+  readonly plan: Plan;
+  readonly shown: Plan;
+  readonly isSpend: boolean;
+}
+
+function Handle({ facts, choice, line, plan, shown, isSpend }: HandleProps) {
+  const budget = useBudget();
+  const table = costOf(facts, choice);
+  const axis = useMemo(() => table && costAxis(facts, table), [facts, table]);
+  const isMeasured = useMemo(() => Object.values(facts.sites).some((result) => result.status === 'measured'), [facts.sites]);
+  const scale = useMemo(() => angleScale(line), [line]);
+  const [before, now] = [totalsOf(facts, plan), totalsOf(facts, shown)];
+  const [costBefore, cost] = [costFigureOf(facts, plan, choice), costFigureOf(facts, shown, choice)];
+  const stops = useMemo(
+    () => (table === null || axis === null ? [] : line.points.map((point) => (isSpend ? costPosition(axis, table.figureOf(point.cost)) : logPosition(point.angleDeg, scale)))),
+    [line, table, axis, isSpend, scale],
+  );
+  if (table === null || axis === null || before === null || now === null) return null;
+  const words = COST_WORDS[table.kind];
+  const place = (figure: number | null, angleDeg: number | null): number => (isSpend ? costPosition(axis, figure ?? axis.domain[1]) : angleDeg === null ? 1 : logPosition(angleDeg, scale));
+  const figure = (value: number): number => Number(costFieldText(axis.unit, value));
+  const range = isSpend
+    ? { min: figure(axis.domain[0]), max: figure(axis.domain[1]), value: figure(cost ?? axis.domain[1]) }
+    : { min: Number(significant(scale[0])), max: Number(significant(scale[1])), value: Number(significant(now.predictedDeg ?? scale[1])) };
+  const commit = (): void => budget.commit((point) => (isSpend ? `spend at most ${costText(axis, table.figureOf(point.cost))}` : `bend at most ${formatDegrees(point.angleDeg)}`));
+  return (
+    <>
+      <Slider
+        className="budget-slider"
+        label={isSpend ? `Spend at most: ${words.spend}` : 'Bend at most: predicted angle'}
+        orientation="horizontal"
+        fraction={place(cost, now.predictedDeg)}
+        {...range}
+        valueText={`${cost === null ? 'cost not known' : `${costText(axis, cost)}${axis.unit === '%' ? ` ${axis.name}` : ''}`}, predicted ${now.predictedDeg === null ? 'unknown' : `${significant(now.predictedDeg)} degrees`}, ${now.siteCount.bf16} cells BF16`}
+        disabled={!isMeasured}
+        onDrag={(fraction) => budget.moveTo(isSpend ? { cost: table.costOf(costAt(axis, fraction)) } : { angleDeg: logValue(fraction, scale) })}
+        // Along the angle axis more to the right is less precision.
+        onStep={(by, isFine) => budget.step(isSpend ? by : -by, isFine)}
+        onCommit={commit}
+        onCancel={budget.cancel}
+      >
+        <FlipTicks positions={stops} />
+        <div className="slider-fill" style={{ width: `${100 * place(costBefore, before.predictedDeg)}%` }} />
+        {shown === plan ? null : <div className="slider-ghost" style={{ left: `${100 * place(costBefore, before.predictedDeg)}%` }} />}
+      </Slider>
+      <NumberField
+        key={`${isSpend} ${table.kind}`}
+        label={isSpend ? `Spend at most, ${words.field}` : 'Bend at most, degrees'}
+        unit={isSpend ? axis.unit : 'deg'}
+        value={isSpend ? (cost === null ? '' : costFieldText(axis.unit, cost)) : now.predictedDeg === null ? '' : angleText(now.predictedDeg)}
+        disabled={!isMeasured}
+        onText={(text) => {
+          const limit = isSpend ? costLimit(line, table, axis.unit, text) : angleLimit(line, text);
+          if (limit === null) return;
+          budget.moveTo(limit);
+          budget.commit(() => `${isSpend ? 'spend' : 'bend'} at most ${text.trim()} ${isSpend ? axis.unit : 'deg'}`);
+        }}
+      />
+      <div className="budget-note">
+        <p aria-live="off">
+          {shown !== plan ? (
+            <span className="budget-chip">
+              <Change axis={axis} before={costBefore} now={cost} />, predicted {degreesOrNone(before.predictedDeg)} → <b>{degreesOrNone(now.predictedDeg)}</b>, {flips(countDifferences(facts, plan, shown))}
+            </span>
+          ) : !isMeasured ? 'No cell is measured yet, so there is nothing to spend on.' : cost === null ? NO_COST : 'Prediction: squared tangents add, the floor once; the joint probe decides.'}
+        </p>
+        <p className="budget-beside">{table.kind === 'bits' ? <>HP work <b>{formatPercent(now.hpShare)}</b></> : <>effective bits <b>{now.effectiveBits.toFixed(2)}</b></>}</p>
+      </div>
+    </>
+  );
+}
+
+/** From a little under the least angle that the solver can reach to a little over the largest. */
+function angleScale({ points }: ChoiceFrontier): readonly [number, number] {
+  const angles = points.map((p) => p.angleDeg).filter((a) => a >= ANGLE_DOMAIN[0]);
+  return [Math.max(ANGLE_DOMAIN[0], (angles.at(-1) ?? 1) * 0.8), Math.min(90, (angles[0] ?? 10) * 1.1)];
+}
+
+function Change({ axis, before, now }: { readonly axis: CostAxis; readonly before: number | null; readonly now: number | null }) {
+  const text = (cost: number | null): string => (cost === null ? 'not known' : costText(axis, cost));
+  return <>{axis.name} {text(before)} → <b>{text(now)}</b></>;
 }
 
 function degreesOrNone(angleDeg: number | null): string {
@@ -92,45 +134,18 @@ function degreesOrNone(angleDeg: number | null): string {
 }
 
 function flips(count: number): string {
-  return count === 1 ? '1 cell flips' : `${count} cells flip`;
+  return `${cellsText(count)} ${count === 1 ? 'flips' : 'flip'}`;
 }
 
+/** Finer than this, ticks would be a bar: positions a thousandth of the track apart. */
+const TICK_PLACES = 1000;
+
 /** A tick where a cell flips: the places the handle can rest. */
-function FlipTicks({ positions }: { readonly positions: readonly number[] }) {
-  const path = useMemo(() => positions.map((p) => `M${(1000 * p).toFixed(1)} 0V1`).join(''), [positions]);
+const FlipTicks = memo(function FlipTicks({ positions }: { readonly positions: readonly number[] }) {
+  const path = useMemo(() => [...new Set(positions.map((p) => Math.round(TICK_PLACES * p)))].map((p) => `M${p} 0V1`).join(''), [positions]);
   return (
-    <svg className="flip-ticks" viewBox="0 0 1000 1" preserveAspectRatio="none" aria-hidden="true">
+    <svg className="flip-ticks" viewBox={`0 0 ${TICK_PLACES} 1`} preserveAspectRatio="none" aria-hidden="true">
       <path d={path} vectorEffect="non-scaling-stroke" />
     </svg>
   );
-}
-
-interface FieldProps {
-  readonly spend: boolean;
-  /** "GEMM work", "the activation cache". */
-  readonly costOf: string;
-  readonly value: string;
-  readonly disabled: boolean;
-  onText(text: string): void;
-}
-
-function BudgetField({ spend, costOf, value, disabled, onText }: FieldProps) {
-  const id = useId();
-  /** What is being typed; null: the field shows the plan's own value. */
-  const [draft, setDraft] = useState<string | null>(null);
-  const take = (): void => {
-    if (draft !== null && draft !== value) onText(draft);
-    setDraft(null);
-  };
-  return (
-    <div className="budget-field">
-      <label htmlFor={id} className="visually-hidden">{spend ? `Spend at most, percent of ${costOf}` : 'Bend at most, degrees'}</label>
-      <input id={id} inputMode="decimal" autoComplete="off" value={draft ?? value} disabled={disabled} onChange={(event) => setDraft(event.target.value)} onBlur={take}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') take();
-          if (event.key === 'Escape') setDraft(null);
-        }} />
-      <span aria-hidden="true">{spend ? '%' : 'deg'}</span>
-    </div>
-  );
-}
+});

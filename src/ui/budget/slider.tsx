@@ -1,8 +1,10 @@
 /**
- * A slider whose positions its owner decides: pointer gestures give a fraction of the track, keys give steps. Used by the
- * budget bar, the marginal bars and the legend's range. Dragging has a key twin here and a number field in the bar.
+ * A slider whose positions its owner decides: pointer gestures give a fraction of the track, at most once a frame, and keys
+ * give steps. Used by the budget bar, the marginal bars and the legend's range.
  */
-import { useRef, type KeyboardEvent, type PointerEvent, type ReactNode, type Ref } from 'react';
+import { useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode, type Ref } from 'react';
+import { createFrame } from '../charts/per-frame';
+import { gripAt, gripMoved, sliderAction, type Grip } from '../charts/slider-gesture';
 
 export interface SliderProps {
   readonly label: string;
@@ -20,46 +22,57 @@ export interface SliderProps {
   /** What lies under the handle: bars, ticks, a ghost. */
   readonly children?: ReactNode;
   onDrag(fraction: number): void;
-  /** Towards larger (+) or smaller values; 1 an arrow, 5 a page, Infinity the ends. */
-  onStep(by: number): void;
+  /** Towards larger (+) or smaller values; 1 an arrow, 5 a page, Infinity the ends; fine with Shift. */
+  onStep(by: number, isFine: boolean): void;
   onCommit(): void;
   onCancel(): void;
   /** Keys across the track's direction: to the neighbouring handle. */
   onNeighbour?(by: number): void;
+  /** F2 or a double click: the value is to be typed. */
+  onType?(): void;
   onFocus?(): void;
 }
 
-const STEPS: Readonly<Record<string, number>> = { PageUp: 5, PageDown: -5, Home: -Infinity, End: Infinity };
+function isOnHandle(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('[role=slider]') !== null;
+}
 
 export function Slider(props: SliderProps) {
   const { orientation, fraction, disabled = false } = props;
   const track = useRef<HTMLDivElement | null>(null);
-  const dragging = useRef(false);
+  /** The hand on the track; null: none. */
+  const hold = useRef<Grip | null>(null);
+  const [frame] = useState(() => createFrame());
   const vertical = orientation === 'vertical';
 
-  const fractionAt = (event: PointerEvent): number => {
+  const rawAt = (event: PointerEvent): number => {
     const box = track.current?.getBoundingClientRect();
     if (!box) return fraction;
-    const raw = vertical ? (box.bottom - event.clientY) / box.height : (event.clientX - box.left) / box.width;
-    return Math.min(1, Math.max(0, raw));
+    return vertical ? (box.bottom - event.clientY) / box.height : (event.clientX - box.left) / box.width;
+  };
+  const drag = (to: number): void => frame.ask(() => props.onDrag(to));
+  const letGo = (): void => {
+    hold.current = null;
+    frame.drop();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (disabled || event.ctrlKey || event.metaKey || event.altKey) return;
-    const along = vertical ? { ArrowUp: 1, ArrowDown: -1 } : { ArrowRight: 1, ArrowLeft: -1 };
-    const across = vertical ? { ArrowRight: 1, ArrowLeft: -1 } : { ArrowDown: 1, ArrowUp: -1 };
-    const by = (along as Record<string, number>)[event.key] ?? STEPS[event.key];
-    const neighbour = (across as Record<string, number>)[event.key];
-    if (by !== undefined) props.onStep(by);
-    else if (neighbour !== undefined) {
-      if (props.onNeighbour) props.onNeighbour(neighbour);
-      else props.onStep(-neighbour);
-    } else if (event.key === 'Enter') props.onCommit();
-    else if (event.key === 'Escape') {
-      dragging.current = false;
-      props.onCancel();
-    } else return;
+    const action = disabled ? null : sliderAction(event, orientation);
+    if (action === null || (action.kind === 'type' && !props.onType)) return;
     event.preventDefault();
     event.stopPropagation();
+    switch (action.kind) {
+      case 'step':
+        return props.onStep(action.by, action.isFine);
+      case 'neighbour':
+        return props.onNeighbour ? props.onNeighbour(action.by) : props.onStep(-action.by, false);
+      case 'commit':
+        return props.onCommit();
+      case 'type':
+        return props.onType?.();
+      case 'cancel':
+        letGo();
+        return props.onCancel();
+    }
   };
   return (
     <div
@@ -70,18 +83,27 @@ export function Slider(props: SliderProps) {
         event.preventDefault();
         event.currentTarget.setPointerCapture(event.pointerId);
         event.currentTarget.querySelector<HTMLElement>('[role=slider]')?.focus();
-        dragging.current = true;
-        props.onDrag(fractionAt(event));
+        const handled = isOnHandle(event.target);
+        hold.current = gripAt(rawAt(event), event.shiftKey, handled ? fraction : null);
+        if (!handled) drag(hold.current.fraction);
       }}
-      onPointerMove={(event) => dragging.current && props.onDrag(fractionAt(event))}
+      onPointerMove={(event) => {
+        if (hold.current === null) return;
+        hold.current = gripMoved(hold.current, rawAt(event), event.shiftKey);
+        drag(hold.current.fraction);
+      }}
       onPointerUp={() => {
-        if (!dragging.current) return;
-        dragging.current = false;
+        if (hold.current === null) return;
+        frame.flush();
+        letGo();
         props.onCommit();
       }}
       onPointerCancel={() => {
-        dragging.current = false;
+        letGo();
         props.onCancel();
+      }}
+      onDoubleClick={(event) => {
+        if (!disabled && isOnHandle(event.target)) props.onType?.();
       }}
     >
       {props.children}
@@ -100,7 +122,7 @@ export function Slider(props: SliderProps) {
         style={vertical ? { bottom: `${100 * fraction}%` } : { left: `${100 * fraction}%` }}
         onKeyDown={onKeyDown}
         onFocus={props.onFocus}
-        onBlur={() => !dragging.current && props.onCommit()}
+        onBlur={() => hold.current === null && props.onCommit()}
       />
     </div>
   );

@@ -1,121 +1,175 @@
 /**
- * Cost against bending: the solver's frontier as a line, plans as points. Hollow is predicted, filled is measured, and a
- * hair joins the two of one plan. x is linear in percent of the recipe's cost, y is log degrees. A function of its props.
+ * Cost against bending: the solver's frontier as a line, plans as points, the plan in hand as a handle on it (ux.md 3.5).
+ * Hollow is predicted, filled is measured, and a hair joins the two of one plan. A function of its props: what stands still
+ * while a hand drags is a memo of its own.
  */
-import { curveStepAfter, line, scaleLinear, scaleLog } from 'd3';
-import type { PointerEvent } from 'react';
-import { planLabels } from './plan-labels';
-import { logDomain, logTicks, tickLabel } from './scales';
+import { memo, useCallback, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
+import { formatDegrees } from '../../base/units';
+import { costAt, costPosition, costTicks, costTickText, type CostAxis } from './cost-axis';
+import { FrontierHandle, type ChartHandle } from './frontier-handle';
+import { FrontierPoints } from './frontier-points';
+import { dominatedPlans, frontierScale, MARGIN, placeable, planWords, pointLabels, staircase, type ChartPlan, type FrontierScale, type LinePoint } from './frontier-scale';
+import { createFrame } from './per-frame';
+import { logTicks, tickLabel } from './scales';
+import { gripAt, gripMoved, sliderAction, type Grip } from './slider-gesture';
 
-export interface ChartPlan {
-  readonly id: string;
-  readonly name: string;
-  /** Share of the recipe's cost in BF16, 0..1. */
+export type { ChartPlan } from './frontier-scale';
+
+/** A try of "how much is needed": numbered, at its cost and measured angle. */
+export interface ChartStep {
+  readonly number: number;
   readonly cost: number;
-  readonly predictedDeg: number | null;
-  readonly measuredDeg: number | null;
-  readonly current: boolean;
+  readonly angleDeg: number;
+  readonly meets: boolean;
 }
 
 export interface FrontierChartProps {
   readonly width: number;
   readonly height: number;
-  /** "HP GEMM work", "HP activation cache". */
-  readonly costName: string;
-  readonly frontier: readonly { readonly cost: number; readonly angleDeg: number }[];
+  readonly axis: CostAxis;
+  readonly frontier: readonly LinePoint[];
   readonly plans: readonly ChartPlan[];
-  readonly onHover?: (id: string | null) => void;
-  /** The hand moves the plan along the line: cost 0..1 under the pointer. Its key twin is the budget slider. */
-  readonly onDrag?: (cost: number) => void;
-  readonly onDrop?: () => void;
-  readonly onCancel?: () => void;
+  readonly handle: ChartHandle;
+  readonly steps: readonly ChartStep[];
+  /** What the steps are to meet, as a line across. */
+  readonly targetDeg: number | null;
+  /** The point that is A. */
+  readonly pinnedId: string | null;
+  /** A point has the pointer or the focus. */
+  onHover(id: string | null): void;
+  onPick(id: string): void;
+  /** The hand moves the plan along the line: cost under the pointer. */
+  onDrag(cost: number): void;
+  onStep(by: number, isFine: boolean): void;
+  onCommit(): void;
+  onCancel(): void;
 }
 
-const MARGIN = { top: 24, right: 150, bottom: 34, left: 52 };
-/** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
-const LEAST_DEG = 0.01;
-
-export function FrontierChart({ width, height, costName, frontier, plans: all, onHover, onDrag, onDrop, onCancel }: FrontierChartProps) {
-  // A plan that is neither predicted nor measured has no place on the angle axis.
-  const plans = all.filter((plan) => plan.predictedDeg !== null || plan.measuredDeg !== null);
-  const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
-  const angles = [...frontier.map((p) => p.angleDeg), ...plans.flatMap((p) => [p.predictedDeg, p.measuredDeg])].filter((a): a is number => a !== null && a > LEAST_DEG);
-  const domain = logDomain(angles);
-  const x = scaleLinear([0, 1], [0, inner.width]);
-  const y = scaleLog(domain, [inner.height, 0]).clamp(true);
-  const at = (angleDeg: number): number => y(Math.max(angleDeg, domain[0]));
-  // Between two plans the cheaper one is the best there is: a staircase.
-  const path = line<{ cost: number; angleDeg: number }>().x((p) => x(p.cost)).y((p) => at(p.angleDeg)).curve(curveStepAfter)([...frontier]);
-  const costAt = (event: PointerEvent<SVGSVGElement>): number => Math.min(1, Math.max(0, x.invert(event.clientX - event.currentTarget.getBoundingClientRect().left - MARGIN.left)));
-  const names = planLabels(plans, domain[0]);
-  const labels = placeLabels(plans.filter((p) => names.has(p.id)).map((p) => ({ id: p.id, y: at(p.measuredDeg ?? p.predictedDeg ?? domain[0]), x: x(p.cost) })), inner.height);
+export function FrontierChart({ width, height, axis, frontier, plans: all, handle, steps, targetDeg, pinnedId, onHover, onPick, onDrag, onStep, onCommit, onCancel }: FrontierChartProps) {
+  const plans = useMemo(() => placeable(all), [all]);
+  const scale = useMemo(
+    () => frontierScale(width, height, axis, frontier, plans, [...steps.map((step) => step.angleDeg), ...(targetDeg === null ? [] : [targetDeg])]),
+    [width, height, axis, frontier, plans, steps, targetDeg],
+  );
+  const dominated = useMemo(() => dominatedPlans(plans), [plans]);
+  const labels = useMemo(() => pointLabels(scale, frontier, plans, pinnedId, dominated), [scale, frontier, plans, pinnedId, dominated]);
+  const [hovered, setHovered] = useState<string | null>(null);
+  const [frame] = useState(() => createFrame());
+  const hold = useRef<Grip | null>(null);
+  const pointed = handle.isMoving ? null : (plans.find((plan) => plan.id === hovered) ?? null);
+  const hover = useCallback((id: string | null): void => {
+    setHovered(id);
+    onHover(id);
+  }, [onHover]);
+  const rawAt = (event: PointerEvent<SVGSVGElement>): number => (event.clientX - event.currentTarget.getBoundingClientRect().left - MARGIN.left) / scale.width;
+  const drag = (fraction: number): void => frame.ask(() => onDrag(costAt(axis, fraction)));
+  const release = (): void => {
+    hold.current = null;
+    frame.drop();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const action = sliderAction(event, 'horizontal');
+    if (action === null || action.kind === 'type') return;
+    if (action.kind === 'cancel') release();
+    if (action.kind === 'step') onStep(action.by, action.isFine);
+    else if (action.kind === 'neighbour') onStep(-action.by, false);
+    else (action.kind === 'commit' ? onCommit : onCancel)();
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
-    <svg
-      width={width} height={height} className={onDrag ? 'chart chart-drag' : 'chart'} role="img" aria-label={`Frontier: bending against ${costName}, ${plans.length} plans`}
-      onPointerDown={(event) => {
-        if (!onDrag || event.button !== 0) return;
-        holdPointer(event.currentTarget, event.pointerId, onCancel);
-        onDrag(costAt(event));
-      }}
-      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && onDrag?.(costAt(event))}
-      onPointerUp={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && onDrop?.()}
-    >
-      <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
-        {logTicks(domain, inner.height > 90 ? 2.8 : 2).map((tick) => (
-          <g key={tick.value} transform={`translate(0,${y(tick.value)})`}>
-            <line x2={inner.width} className={tick.major ? 'grid-line' : 'grid-line minor'} />
-            <text x={-8} y={4} textAnchor="end" className="tick">{tickLabel(tick.value)}</text>
-          </g>
-        ))}
-        {[0, 0.2, 0.4, 0.6, 0.8, 1].map((tick) => (
-          <g key={tick} transform={`translate(${x(tick)},${inner.height})`}>
-            <line y2={4} className="axis" />
-            <text y={17} textAnchor="middle" className="tick">{Math.round(100 * tick)}</text>
-          </g>
-        ))}
-        <line x2={inner.width} y1={inner.height} y2={inner.height} className="axis" />
-        <text x={inner.width} y={inner.height + 31} textAnchor="end" className="axis-title">{costName}, %</text>
-        <text x={-MARGIN.left + 2} y={-13} className="axis-title">bending, deg (log)</text>
-        {path !== null && <path d={path} className="frontier-line" />}
-        {plans.map((plan) => {
-          const px = x(plan.cost);
-          const label = labels.get(plan.id);
-          return (
-            <g key={plan.id} className={plan.current ? 'plan current' : 'plan'} onPointerEnter={() => onHover?.(plan.id)} onPointerLeave={() => onHover?.(null)}>
-              {plan.predictedDeg !== null && plan.measuredDeg !== null && <line x1={px} x2={px} y1={at(plan.predictedDeg)} y2={at(plan.measuredDeg)} className="hair" />}
-              {plan.predictedDeg !== null && <circle cx={px} cy={at(plan.predictedDeg)} r={plan.current ? 6 : 4.5} className="predicted" />}
-              {plan.measuredDeg !== null && <circle cx={px} cy={at(plan.measuredDeg)} r={plan.current ? 4 : 3} className="measured" />}
-              {label !== undefined && <text x={px + 10} y={label + 4} className="plan-label">{names.get(plan.id)}</text>}
-            </g>
-          );
-        })}
-      </g>
-    </svg>
+    <div className="chart-box">
+      <svg
+        width={width} height={height} className={handle.disabled ? 'chart' : 'chart chart-drag'} role="group" aria-label={`Frontier: bending against ${axis.name}, ${plans.length} plans`}
+        onPointerDown={(event) => {
+          if (handle.disabled || event.button !== 0) return;
+          event.preventDefault();
+          event.currentTarget.setPointerCapture(event.pointerId);
+          event.currentTarget.querySelector<SVGElement>('[role=slider]')?.focus();
+          const isOnHandle = event.target instanceof Element && event.target.closest('[role=slider]') !== null;
+          hold.current = gripAt(rawAt(event), event.shiftKey, isOnHandle ? costPosition(axis, handle.cost) : null);
+          if (!isOnHandle) drag(hold.current.fraction);
+        }}
+        onPointerMove={(event) => {
+          if (hold.current === null) return;
+          hold.current = gripMoved(hold.current, rawAt(event), event.shiftKey);
+          drag(hold.current.fraction);
+        }}
+        onPointerUp={() => {
+          if (hold.current === null) return;
+          frame.flush();
+          release();
+          onCommit();
+        }}
+        onPointerCancel={() => {
+          release();
+          onCancel();
+        }}
+      >
+        <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
+          <Axes scale={scale} />
+          <Line scale={scale} line={frontier} />
+          {targetDeg === null ? null : <line x2={scale.width} y1={scale.y(targetDeg)} y2={scale.y(targetDeg)} className="target-line" />}
+          <FrontierPoints scale={scale} plans={plans} labels={labels} dominated={dominated} pinnedId={pinnedId} isMoving={handle.isMoving} onHover={hover} onPick={onPick} />
+          {steps.map((step) => <Step key={step.number} scale={scale} step={step} />)}
+          <FrontierHandle scale={scale} handle={handle} onKeyDown={onKeyDown} onBlur={() => hold.current === null && onCommit()} />
+        </g>
+      </svg>
+      {pointed === null ? null : <PointCard scale={scale} plan={pointed} isA={pointed.id === pinnedId} />}
+    </div>
   );
 }
 
-/** Captures the pointer until it is released; Esc lets go of it and cancels. */
-function holdPointer(element: SVGSVGElement, pointerId: number, onCancel: (() => void) | undefined): void {
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    element.releasePointerCapture(pointerId);
-    onCancel?.();
-  };
-  element.setPointerCapture(pointerId);
-  window.addEventListener('keydown', onKey, true);
-  element.addEventListener('lostpointercapture', () => window.removeEventListener('keydown', onKey, true), { once: true });
+const Axes = memo(function Axes({ scale }: { readonly scale: FrontierScale }) {
+  const { width, height, axis, domain, x, y } = scale;
+  return (
+    <>
+      {logTicks(domain, height > 90 ? 2.8 : 2).map((tick) => (
+        <g key={tick.value} transform={`translate(0,${y(tick.value)})`}>
+          <line x2={width} className={tick.major ? 'grid-line' : 'grid-line minor'} />
+          <text x={-8} y={4} textAnchor="end" className="tick">{tickLabel(tick.value)}</text>
+        </g>
+      ))}
+      {costTicks(axis).map((tick) => (
+        <g key={tick} transform={`translate(${x(tick)},${height})`}>
+          <line y2={4} className="axis" />
+          <text y={17} textAnchor="middle" className="tick">{costTickText(axis, tick)}</text>
+        </g>
+      ))}
+      <line x2={width} y1={height} y2={height} className="axis" />
+      <text x={width} y={height + 31} textAnchor="end" className="axis-title">{axis.unit === '%' ? `${axis.name}, %` : axis.name}</text>
+      <text x={-MARGIN.left + 2} y={-11} className="axis-title">bending, deg (log)</text>
+    </>
+  );
+});
+
+const Line = memo(function Line({ scale, line }: { readonly scale: FrontierScale; readonly line: readonly LinePoint[] }) {
+  return line.length === 0 ? null : <path d={staircase(line, scale)} className="frontier-line" />;
+});
+
+function Step({ scale, step }: { readonly scale: FrontierScale; readonly step: ChartStep }) {
+  return (
+    <g className={step.meets ? 'how-step meets' : 'how-step'} transform={`translate(${scale.x(step.cost)},${scale.y(step.angleDeg)})`}>
+      <title>{`Measurement ${step.number}: ${formatDegrees(step.angleDeg)}, ${step.meets ? 'meets' : 'misses'} the target`}</title>
+      <rect x="-6.5" y="-6.5" width="13" height="13" rx="2" />
+      <text y="4" textAnchor="middle">{step.number}</text>
+    </g>
+  );
 }
 
-/** Label heights that keep 13 px apart where points are near each other in x. */
-function placeLabels(points: readonly { id: string; x: number; y: number }[], height: number): Map<string, number> {
-  const placed: { x: number; y: number }[] = [];
-  const out = new Map<string, number>();
-  for (const point of points.toSorted((a, b) => a.y - b.y)) {
-    let { y } = point;
-    for (const other of placed) if (Math.abs(other.x - point.x) < 110 && Math.abs(other.y - y) < 13) y = other.y + 13;
-    placed.push({ x: point.x, y });
-    out.set(point.id, Math.min(y, height - 4));
-  }
-  return out;
+/** Width that the card is kept to, px. */
+const CARD_WIDTH = 236;
+
+function PointCard({ scale, plan, isA }: { readonly scale: FrontierScale; readonly plan: ChartPlan; readonly isA: boolean }) {
+  const [px, py] = [MARGIN.left + scale.x(plan.cost), MARGIN.top + scale.y(plan.measuredDeg ?? plan.predictedDeg ?? 0)];
+  const left = px + 14 + CARD_WIDTH <= scale.width + MARGIN.left + MARGIN.right ? px + 14 : Math.max(0, px - 14 - CARD_WIDTH);
+  const isLow = py > scale.height / 2 + MARGIN.top;
+  return (
+    <div className="point-card" style={{ left, width: CARD_WIDTH, ...(isLow ? { bottom: scale.height + MARGIN.top + MARGIN.bottom - py - 6 } : { top: py - 6 }) }}>
+      <strong>{plan.name}</strong>
+      <span>{planWords(scale.axis, plan, formatDegrees)}</span>
+      <span className="muted">{isA ? 'This is A' : plan.current ? 'The plan in hand' : 'Click: hold other plans against it (A)'}</span>
+    </div>
+  );
 }
+

@@ -3,7 +3,7 @@
  * where a log axis cannot show it.
  */
 import { formatDegrees } from '../../base/units';
-import type { ChartPlan } from './frontier-chart';
+import type { ChartPlan } from './frontier-scale';
 
 /** Label by plan id; a baseline that the current plan coincides with has none. `leastDeg`: lower end of the axis, degrees. */
 export function planLabels(plans: readonly ChartPlan[], leastDeg: number): ReadonlyMap<string, string> {

@@ -3,8 +3,9 @@ import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { formatOf } from '../../allocate/cost';
 import type { Plan } from '../../allocate/plan';
 import type { SiteId } from '../../graph/policy';
-import { formatName } from '../../state';
+import { formatName, lowFormatsOf } from '../../state';
 import { useActions, useFacts, useView, useWorkbench } from '../workbench';
+import { formatMarked } from './brushes';
 import { columnSites, isWide, markOf, type GridModel } from './grid-model';
 import { siteFigures } from './site-figures';
 import { siteName } from './site-names';
@@ -53,7 +54,7 @@ export function CellMenu({ id, x, y, plan, model, onClose }: CellMenuProps) {
   const many = ids.length === 1 ? '' : ` (${ids.length} cells)`;
   const row = model.rows.find((r) => r.sites.some((site) => site.id === id));
   const column = row === undefined || isWide(row) ? -1 : row.sites.findIndex((site) => site.id === id);
-  const { graph, recipe } = facts;
+  const { graph } = facts;
   const copy = (): void => {
     if (!graph) return;
     const lines = ids.flatMap((site) => siteFigures(facts, plan, site).map(({ label, value }) => `"${siteName(graph, site)}","${label}","${value.replaceAll('"', '""')}"`));
@@ -61,7 +62,7 @@ export function CellMenu({ id, x, y, plan, model, onClose }: CellMenuProps) {
   };
   const items: Item[] = [
     { label: `Set to BF16${many}`, keys: 'B', run: () => actions.setFormats(ids, 'bf16') },
-    { label: `Set to ${formatName(recipe)}${many}`, keys: markOf(recipe), run: () => actions.setFormats(ids, recipe) },
+    ...lowFormatsOf(facts).map((format) => ({ label: `Set to ${formatName(format)}${many}`, keys: formatMarked(facts, markOf(format)) === format ? markOf(format) : '', run: () => actions.setFormats(ids, format) })),
     { label: `${locked ? 'Unlock' : 'Lock'}${many}`, keys: 'L', run: () => actions.setLocked(ids, !locked) },
     { label: 'Select its row', keys: 'Shift Space', run: () => row && view.setState({ selection: new Set(row.sites.map((site) => site.id)), primary: id }) },
     ...(column < 0 ? [] : [{ label: 'Select its layer', keys: 'Ctrl Space', run: () => view.setState({ selection: new Set(columnSites(model, column)), primary: id }) }]),

@@ -11,7 +11,7 @@ import type { Graph } from '../../graph/types';
 import { FORMATS } from '../../numerics/formats';
 import { operandFormat } from '../../numerics/schemes';
 import type { FillCell } from '../../state';
-import type { HeatCell, Mark } from '../charts/heatmap';
+import type { HalfCell, HeatCell, Mark } from '../charts/heatmap';
 import { ANGLE_DOMAIN } from '../charts/scales';
 import type { Position } from './navigation';
 
@@ -78,6 +78,12 @@ export interface CellFacts {
   readonly measuring: SiteId | null;
   /** Whether the cell's figure came with the app. */
   isStored(id: SiteId): boolean;
+  /** Cells whose decision flips within noise. */
+  readonly unstable?: ReadonlySet<SiteId>;
+  /** Cells that the committed plan has in a format that was not measured. */
+  readonly unpredicted?: ReadonlySet<SiteId>;
+  /** In the difference view: A, and how much a cell bends in a format, degrees; null where it was not measured. */
+  readonly against?: { readonly plan: Plan; angleIn(id: SiteId, format: SiteFormat): number | null };
 }
 
 /** Outside the legend's handles; a handle at its end cuts nothing off: 0 has the colour of the lower end. */
@@ -85,13 +91,15 @@ function isOutside(angleDeg: number, [low, high]: readonly [number, number]): bo
   return (angleDeg < low && low > ANGLE_DOMAIN[0]) || (angleDeg > high && high < ANGLE_DOMAIN[1]);
 }
 
-/** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand. */
+/** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand or pointed at. */
 export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
   return model.rows.flatMap((row, r) =>
     row.sites.map((site, c): HeatCell => {
       const { state, angleDeg, belowNoise } = facts.fill.get(site.id) ?? { state: 'missing', angleDeg: null, belowNoise: false };
-      const mark = markOf(formatOf(plan.formats, site.id));
-      const next = markOf(formatOf(shown.formats, site.id));
+      const format = formatOf(plan.formats, site.id);
+      const mark = markOf(format);
+      const next = formatOf(shown.formats, site.id);
+      const halves = facts.against === undefined ? null : splitOf(facts.against, site.id, format);
       return {
         id: site.id,
         row: r,
@@ -100,14 +108,26 @@ export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown:
         state: facts.measuring === site.id ? 'measuring' : state,
         angleDeg,
         mark,
-        ghost: next === mark ? null : next,
+        ghost: next === format ? null : markOf(next),
         locked: plan.locked[site.id] === true,
         belowNoise,
         stored: state !== 'missing' && facts.isStored(site.id),
-        dimmed: angleDeg !== null && isOutside(angleDeg, range),
+        dimmed: halves === 'same' || (angleDeg !== null && isOutside(angleDeg, range)),
+        ...(facts.unstable?.has(site.id) === true ? { unstable: true } : {}),
+        ...(facts.unpredicted?.has(site.id) === true ? { unpredicted: true } : {}),
+        ...(halves === null || halves === 'same' ? {} : { split: halves }),
       };
     }),
   );
+}
+
+/** A's side and B's of a cell; null where A has no such cell. */
+function splitOf({ plan, angleIn }: NonNullable<CellFacts['against']>, id: SiteId, format: SiteFormat): readonly [HalfCell, HalfCell] | 'same' | null {
+  const before = plan.formats[id];
+  if (before === undefined) return null;
+  if (before === format) return 'same';
+  const half = (of: SiteFormat): HalfCell => ({ mark: markOf(of), angleDeg: of === 'bf16' ? null : angleIn(id, of) });
+  return [half(before), half(format)];
 }
 
 /** Sites of the rectangle between two cells, either corner first. */

@@ -1,6 +1,7 @@
 /** The grid panel: title, STORED EXAMPLE ribbon, tools and legend, heatmap with its marginal bars, and the budget. */
 import { useCallback, useMemo, useState } from 'react';
-import type { SiteId } from '../../graph/policy';
+import { resultIn } from '../../allocate/cost';
+import type { SiteFormat, SiteId } from '../../graph/policy';
 import { RECIPES } from '../../graph/recipes';
 import type { Graph } from '../../graph/types';
 import type { Plan } from '../../allocate/plan';
@@ -9,13 +10,15 @@ import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
 import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
 import { Heatmap } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
-import { BENDS_MORE, fillFactsOf, fillNote, fillOf, FILL_WORDS, formatName, recipeLabel, recipeName, switchWords } from '../../state';
-import { useFacts, usePlans, useView } from '../workbench';
+import { BENDS_MORE, costChoiceOf, evidenceOf, fillFactsOf, fillNote, fillOf, FILL_WORDS, formatName, recipeLabel, recipeName, switchWords, totalsOf, unstableOf } from '../../state';
+import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
 import { CellTooltip } from './cell-tooltip';
-import { gridModel, heatCells, isWide, positionOf, type GridModel } from './grid-model';
+import { differenceFault, differenceWords } from './difference';
+import { gridModel, heatCells, isWide, positionOf, type CellFacts, type GridModel } from './grid-model';
 import { GridTools } from './grid-tools';
+import { GridViewSwitch } from './grid-view-switch';
 import { HeatGrid } from './heat-grid';
 import { siteShort } from './site-names';
 import '../charts/charts.css';
@@ -31,12 +34,18 @@ export function GridPanel() {
   return <OpenGrid key={`${modelSha256} ${kind}`} graph={graph} plan={plan} shown={shown} />;
 }
 
+/** Marks are those of the committed plan, whatever is under the hand. */
+const COMMITTED = { preview: null };
+
 function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan: Plan; readonly shown: Plan }) {
   const facts = useFacts((f) => f);
   const fill = useView((v) => v.fill);
   const range = useView((v) => v.range);
   const palette = useView((v) => v.palette);
-  const primary = useView((v) => v.primary);
+  const pointed = useView((v) => (v.preview === null ? v.hoveredPlan : null));
+  const pinned = useView((v) => v.pinned);
+  const gridView = useView((v) => v.gridView);
+  const choice = useView(costChoiceOf);
   const [focused, setFocused] = useState<SiteId | null>(null);
   const [menu, setMenu] = useState<MenuPlace | null>(null);
   const [stage, box] = useBox<HTMLDivElement>();
@@ -47,29 +56,47 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
   const all = [...angles.values()];
   const isEmpty = fill !== 'isolated' && all.every(({ angleDeg }) => angleDeg === null) && all.some(({ state }) => state === 'missing');
   const subtitle = `${FILL_WORDS[fill].subtitle(formatName(recipe))}${all.some(({ angleDeg }) => angleDeg !== null && angleDeg < 0) ? `; dashed: ${BENDS_MORE}` : ''}`;
-  const cells = useMemo(
-    () => heatCells(model, { fill: angles, measuring, isStored: (id) => !here.has(id) }, plan, shown, range),
-    [model, angles, here, measuring, plan, shown, range],
-  );
+  const fault = differenceFault(facts, pinned);
+  const against = gridView === 'diff' && fault === null ? pinned : null;
+  const difference = useMemo(() => against && differenceWords(against, facts, plan, choice), [against, facts, plan, choice]);
+  const cellFacts = useMemo((): CellFacts => {
+    const evidence = evidenceOf(facts);
+    const angleIn = (id: SiteId, format: SiteFormat): number | null => {
+      const result = resultIn(evidence, id, format);
+      return result?.status === 'measured' ? result.cleanAngleDeg : null;
+    };
+    return {
+      fill: angles, measuring, isStored: (id) => !here.has(id), unstable: unstableOf(facts, COMMITTED), unpredicted: new Set(totalsOf(facts, plan)?.unpredicted),
+      ...(against === null ? {} : { against: { plan: against.plan, angleIn } }),
+    };
+  }, [facts, angles, measuring, here, plan, against]);
+  const cells = useMemo(() => heatCells(model, cellFacts, plan, pointed ?? shown, range), [model, cellFacts, plan, pointed, shown, range]);
   const layout = useMemo(() => {
     const rows = model.groups.reduce((sum, size) => sum + size, 0);
     return heatLayout({ columns: model.columns, groups: model.groups, ...cellSize(model.columns, box.width - ROW_BARS_WIDTH, box.height, rows, model.groups.length) });
   }, [model, box.width, box.height]);
+  const { view } = useWorkbench();
   const closeMenu = useCallback(() => setMenu(null), []);
+  const openMenu = useCallback((id: SiteId, x: number, y: number) => setMenu({ id, x, y }), []);
+  const openPrimaryMenu = useCallback((x: number, y: number): void => {
+    const { primary } = view.getState();
+    if (primary !== null) setMenu({ id: primary, x, y });
+  }, [view]);
   return (
     <section className="grid-panel" aria-label="Gradient bending">
       <header className="grid-title">
         <h2>Gradient bending</h2>
         <RecipeName />
+        <GridViewSwitch fault={fault} />
         <Ribbon />
       </header>
-      <GridTools subtitle={measuring !== null ? `${facts.run?.part === 'leave-one-out' ? 'Leaving out' : 'Measuring'} ${siteShort(graph, measuring)}` : isEmpty ? fillNote(fill, fillFactsOf(facts)) : subtitle} openMenu={(x, y) => primary !== null && setMenu({ id: primary, x, y })} />
+      <GridTools subtitle={measuring !== null ? `${facts.run?.part === 'leave-one-out' ? 'Leaving out' : 'Measuring'} ${siteShort(graph, measuring)}` : isEmpty ? fillNote(fill, fillFactsOf(facts)) : subtitle} difference={difference} openMenu={openPrimaryMenu} />
       <div className="grid-stage" ref={stage}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>
             <Crosshair model={model} layout={layout} />
-            <Heatmap layout={layout} cells={cells} colourMap={palette} />
-            <HeatGrid model={model} layout={layout} plan={plan} onFocusCell={setFocused} openMenu={(id, x, y) => setMenu({ id, x, y })} />
+            <Heatmap layout={layout} cells={cells} colourMap={palette} isPointed={pointed !== null} />
+            <HeatGrid model={model} layout={layout} plan={plan} against={against?.plan ?? null} onFocusCell={setFocused} openMenu={openMenu} />
             <MarginalBars graph={graph} recipe={recipe} model={model} layout={layout} />
           </div>
         ) : null}

@@ -1,62 +1,75 @@
 /** Row above the grid: the brush in hand, cell actions, the fill's colour map, and the legend with its two handles. */
-import { useMemo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import { significant } from '../../base/units';
-import type { RecipeName } from '../../graph/policy';
-import { fillOf, FILLS, FILL_WORDS, formatName, type Fill } from '../../state';
+import type { SiteFormat } from '../../graph/policy';
+import { fillOf, FILLS, FILL_WORDS, formatName, lowFormatsOf, type Fill, type Shown } from '../../state';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { Slider } from '../budget/slider';
 import { HeatLegend, LEGEND_HEIGHT } from '../charts/heat-legend';
 import { ANGLE_DOMAIN, COLOUR_MAP_NAMES, COLOUR_MAPS, logPosition, logValue, type ColourMap } from '../charts/scales';
-import { markOf } from './grid-model';
+import { brushLabel, type Brush } from './brushes';
 
-type Brush = 'high' | 'low' | null;
-const brushes = (recipe: RecipeName): readonly { readonly brush: Brush; readonly label: string; readonly title: string }[] => [
-  { brush: null, label: 'Select', title: 'Dragging selects cells' },
-  { brush: 'high', label: 'Paint B', title: 'Dragging paints cells BF16' },
-  { brush: 'low', label: `Paint ${markOf(recipe)}`, title: `Dragging paints cells ${formatName(recipe)}` },
-];
+function brushesOf(shown: Pick<Shown, 'recipe' | 'second' | 'options'>): readonly { readonly brush: Brush; readonly label: string; readonly title: string }[] {
+  const { recipe, second } = shown;
+  const low = lowFormatsOf(shown).map((format): { readonly brush: Brush; readonly format: SiteFormat } => ({ brush: format === second ? 'second' : 'low', format }));
+  return [
+    { brush: null, label: 'Select', title: 'Dragging selects cells' },
+    { brush: 'high', label: 'Paint B', title: 'Dragging paints cells BF16' },
+    ...low.map(({ brush, format }) => ({ brush, label: `Paint ${brushLabel(shown, format)}`, title: `Dragging paints cells ${formatName(format)}${format === recipe ? '' : ', the second format'}` })),
+  ];
+}
 
-export function GridTools({ subtitle, openMenu }: { readonly subtitle: string; readonly openMenu: (x: number, y: number) => void }) {
+interface GridToolsProps {
+  /** What the fill says, or what is going on. */
+  readonly subtitle: string;
+  /** In the difference view: B against A in words, in the place of the fill. */
+  readonly difference: string | null;
+  openMenu(x: number, y: number): void;
+}
+
+export const GridTools = memo(function GridTools({ subtitle, difference, openMenu }: GridToolsProps) {
   const { view } = useWorkbench();
   const inHand = useView((v) => v.brush);
   const palette = useView((v) => v.palette);
   const fill = useView((v) => v.fill);
-  const recipe = useFacts((f) => f.recipe);
+  const facts = useFacts((f) => f);
   const hasPrimary = useView((v) => v.primary !== null);
   return (
     <div className="grid-tools">
-      <div className="grid-fill">
-        <label className="grid-map">
-          <span className="visually-hidden">What fills the cells</span>
-          <select className="grid-fill-choice" value={fill} onChange={(event) => view.setState({ fill: event.target.value as Fill })}>
-            {FILLS.map((name) => <option key={name} value={name}>{FILL_WORDS[name].name}</option>)}
+      {difference !== null ? <p className="grid-difference">{difference}</p> : (
+        <div className="grid-fill">
+          <label className="grid-map">
+            <span className="visually-hidden">What fills the cells</span>
+            <select className="grid-fill-choice" value={fill} onChange={(event) => view.setState({ fill: event.target.value as Fill })}>
+              {FILLS.map((name) => <option key={name} value={name}>{FILL_WORDS[name].name}</option>)}
+            </select>
+          </label>
+          <p className="grid-subtitle" title={subtitle}>{subtitle}</p>
+        </div>
+      )}
+      <div className="grid-buttons">
+        <div className="segmented" role="group" aria-label="What dragging on the grid does">
+          {brushesOf(facts).map(({ brush, label, title }) => (
+            <button key={label} type="button" aria-pressed={inHand === brush} title={title} onClick={() => view.setState({ brush })}>{label}</button>
+          ))}
+        </div>
+        <button type="button" className="button quiet" aria-haspopup="menu" disabled={!hasPrimary} onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          openMenu(box.left, box.bottom + 4);
+        }}>
+          Cell actions
+        </button>
+        <label className="grid-map" title="Colours of the fill">
+          <span className="visually-hidden">Colours of the fill</span>
+          <select value={palette} onChange={(event) => view.setState({ palette: event.target.value as ColourMap })}>
+            {COLOUR_MAP_NAMES.map((map) => <option key={map} value={map}>{COLOUR_MAPS[map].name}</option>)}
           </select>
         </label>
-        <p className="grid-subtitle" title={subtitle}>{subtitle}</p>
-      </div>
-      <div className="grid-buttons">
-      <div className="segmented" role="group" aria-label="What dragging on the grid does">
-        {brushes(recipe).map(({ brush, label, title }) => (
-          <button key={label} type="button" aria-pressed={inHand === brush} title={title} onClick={() => view.setState({ brush })}>{label}</button>
-        ))}
-      </div>
-      <button type="button" className="button quiet" aria-haspopup="menu" disabled={!hasPrimary} onClick={(event) => {
-        const box = event.currentTarget.getBoundingClientRect();
-        openMenu(box.left, box.bottom + 4);
-      }}>
-        Cell actions
-      </button>
-      <label className="grid-map">
-        Colours<span className="visually-hidden"> of the fill</span>
-        <select value={palette} onChange={(event) => view.setState({ palette: event.target.value as ColourMap })}>
-          {COLOUR_MAP_NAMES.map((map) => <option key={map} value={map}>{COLOUR_MAPS[map].name}</option>)}
-        </select>
-      </label>
       </div>
       <Legend />
     </div>
   );
-}
+});
 
 const LEGEND_WIDTH = 280;
 

@@ -3,15 +3,17 @@
  * one number is never called two things.
  */
 import { formatOf, totalCost } from '../../allocate/cost';
+import { SOLVES } from '../../allocate/unstable';
 import type { Plan } from '../../allocate/plan';
 import { angleOfTanSquared } from '../../base/angle';
 import { formatBytes, formatDegrees, formatPercent, significant } from '../../base/units';
-import type { PolicyOptions, RecipeName, SiteId } from '../../graph/policy';
+import { PASS_SCHEMES, type PolicyOptions, type RecipeName, type SiteId } from '../../graph/policy';
 import type { Persistence } from '../../graph/probe-record';
 import { keptOutputs, outputBytes, passGemm } from '../../graph/signatures';
 import { findSite, type SitePart } from '../../graph/sites';
 import type { Graph, Pass } from '../../graph/types';
 import { BENDS_MORE, costWords, fillCell, fillDegrees, fillFactsOf, formatName, NO_LOCAL_ERROR, ranksOf, sitesOf, type Shown } from '../../state';
+import { methodRanks } from './method-ranks';
 
 export interface Figure {
   readonly key: string;
@@ -65,6 +67,7 @@ export function siteFigures(shown: Shown, plan: Plan, id: SiteId): Figure[] {
     const draw = site && isRandom(site.pass, options) ? ', one draw' : '';
     add('clean', `Bending if ${low}, clean${draw}`, formatDegrees(result.cleanAngleDeg), 'Angle to the BF16 gradient over all parameters with only this site low, the noise floor taken out.');
     add('raw', `Bending, raw${draw}`, formatDegrees(result.angleDeg), 'The measured angle, the noise floor still in it.');
+    figures.push(...otherFormatFigures(shown, plan, id));
     add('se', 'Standard error', result.angleSeDeg !== null && result.perBatch.length > 1 ? `± ${formatDegrees(result.angleSeDeg)} (${result.perBatch.length} batches)` : 'unknown (1 batch)', 'Over calibration batches.');
     figures.push(...persistenceFigures(result.persistent, draw !== ''), ...leftOutFigures(shown, id));
     add('rotation', 'Rotation share', significant(result.rotationShare), '1: the shift only rotates the gradient; 0: it only changes its length.');
@@ -79,13 +82,60 @@ export function siteFigures(shown: Shown, plan: Plan, id: SiteId): Figure[] {
     add('failed', 'Failed', `${result.errorName}: ${result.reason}`, 'Press R on the cell to measure it again.');
   } else {
     add('missing', 'Bending', 'not measured', 'Run the probe to measure it.');
-    figures.push(...leftOutFigures(shown, id));
+    figures.push(...otherFormatFigures(shown, plan, id), ...leftOutFigures(shown, id));
   }
+  figures.push(...methodFigures(shown, id));
   const share = siteShare(graph, recipe, id);
   add('cost', 'Cost in BF16', share === 0 ? 'nothing: not kept' : `${formatPercent(share, 2)} of ${costWords(recipe).of}`,
     site?.pass === 'out' ? 'Bytes that the backward pass keeps of it, over those of all op groups in BF16.' : 'FLOPs of this pass over those of all passes of the block linears.');
+  figures.push(...decisionFigures(shown, id));
   add('precision', 'Precision', `${formatName(formatOf(plan.formats, id))}${plan.locked[id] ? ', locked' : ''}`, 'What the current plan gives it.');
   return figures;
+}
+
+/** The angle in every other format that was measured on this text; of the one that the plan gives it, also that it was not. */
+function otherFormatFigures({ recipe, others }: Shown, plan: Plan, id: SiteId): Figure[] {
+  const own = formatOf(plan.formats, id);
+  return PASS_SCHEMES.filter((format) => format !== recipe).flatMap((format): Figure[] => {
+    const result = others[format]?.[id];
+    const label = `Bending if ${formatName(format)}, clean`;
+    const explain = 'From a probe of that recipe on the same text under the same switches.';
+    if (result?.status === 'measured') return [{ key: `in-${format}`, label, value: `${formatDegrees(result.cleanAngleDeg)} (raw ${formatDegrees(result.angleDeg)})`, explain }];
+    if (result?.status === 'failed') return [{ key: `in-${format}`, label, value: `failed: ${result.errorName}: ${result.reason}`, explain }];
+    return format === own ? [{ key: `in-${format}`, label, value: 'not measured, so the plan is not predicted', explain: 'Measure this format in the setup, or paint the cell in one that was measured.' }] : [];
+  });
+}
+
+const METHOD_WORDS = 'Rank by the score that another method goes by, 1 = it would protect this site first: error of the op’s own output; change of the loss (backward passes cannot change it); first order, (gradient × error)²; SNIP-like, loss and weight divergence.';
+
+/** What other methods say of the site. */
+function methodFigures(shown: Shown, id: SiteId): Figure[] {
+  const ranks = methodRanks(shown, id);
+  const figures: Figure[] = [];
+  if (ranks.length > 0) {
+    const value = ranks.map(({ method, rank, of }) => `${method} ${rank === null ? '–' : `${rank} of ${of}`}`).join(', ');
+    figures.push({ key: 'methods', label: 'Others rank it', value, explain: METHOD_WORDS });
+  }
+  const scores = shown.scores[id];
+  if (scores) {
+    figures.push(
+      { key: 'first-order', label: 'First-order score', value: scores.firstOrder === null ? 'none: it cannot see this pass' : significant(scores.firstOrder), explain: 'Sum of (gradient × error)² over the op’s output, as ModelOpt scores it.' },
+      { key: 'snip', label: 'SNIP-like score', value: scores.snip === null ? 'none' : significant(scores.snip), explain: 'Mean over batches of the loss divergence, or of the weight divergence that it causes.' },
+    );
+  }
+  return figures;
+}
+
+/** Whether the solver's choice flips within noise; nothing while that is not known. */
+function decisionFigures({ unstable }: Shown, id: SiteId): Figure[] {
+  if (unstable === null) return [];
+  const flips = unstable.flips.get(id) ?? 0;
+  return [{ key: 'stability', label: 'Decision', value: flipsText(flips), explain: 'The plan at the same budget, solved anew with every clean angle shifted by its noise; flagged from 5 flips on.', ...(flips === 0 ? { quiet: true as const } : {}) }];
+}
+
+/** "flips in 12 of 100 solves within noise". */
+export function flipsText(flips: number): string {
+  return `flips in ${flips} of ${SOLVES} solves within noise`;
 }
 
 const LOCAL_ERROR = {

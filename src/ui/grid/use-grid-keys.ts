@@ -2,11 +2,16 @@
  * Keys of the grid (ux.md 3.7): movement of the ARIA grid pattern, selection, and single keys that act on cells. Single
  * keys work only while the grid has the focus and can be turned off (WCAG 2.1.4).
  */
-import type { KeyboardEvent, RefObject } from 'react';
-import type { SiteId } from '../../graph/policy';
-import { ranksOf, shownNow } from '../../state';
+import { useRef, type KeyboardEvent, type RefObject } from 'react';
+import { formatOf } from '../../allocate/cost';
+import { withFormats } from '../../allocate/plan';
+import type { SiteFormat, SiteId } from '../../graph/policy';
+import { planInSlot, ranksOf, shownNow, SLOTS, unstableOf } from '../../state';
+import type { Mark } from '../charts/heatmap';
+import { cellsText } from '../budget/cost-words';
 import { useActions, useWorkbench } from '../workbench';
-import { allSites, columnSites, markOf, positionOf, rectangle, siteAt, type GridModel } from './grid-model';
+import { formatMarked, steppedFormat } from './brushes';
+import { allSites, columnSites, positionOf, rectangle, siteAt, type GridModel } from './grid-model';
 import { moveFocus, type Position } from './navigation';
 
 interface GridKeysOptions {
@@ -22,6 +27,8 @@ interface GridKeysOptions {
 export function useGridKeys({ model, active, anchor, root, focusAt, select, openMenu }: GridKeysOptions): (event: KeyboardEvent) => void {
   const { document, facts, view } = useWorkbench();
   const actions = useActions();
+  /** M or G was pressed: the digit that follows is a slot. */
+  const awaited = useRef<'store' | 'recall' | null>(null);
   const shape = { rows: model.rows.length + (model.fixed.length > 0 ? 1 : 0), columns: model.columns, page: model.page };
   const now = () => shownNow({ facts, document });
 
@@ -48,6 +55,15 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
     const next = [...ranks].find(([, rank]) => rank === after + 1) ?? [...ranks].find(([, rank]) => rank === 1);
     if (next) goTo(next[0]);
   };
+  const nextUnstable = (): void => {
+    const flagged = unstableOf(now(), { preview: null });
+    const all = allSites(model);
+    const id = siteAt(model, active);
+    const from = id === null ? 0 : all.indexOf(id) + 1;
+    const next = [...all.slice(from), ...all.slice(0, from)].find((site) => flagged.has(site));
+    if (next !== undefined) goTo(next);
+    else actions.tell(now().unstable === null ? 'Which decisions flip within noise is not known yet.' : 'No decision of this plan flips within noise.');
+  };
   const toggleLock = (): void => {
     const ids = targets();
     const locked = document.getState().plan?.locked ?? {};
@@ -57,19 +73,44 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
     const failed = targets().filter((id) => now().sites[id]?.status === 'failed');
     if (failed.length > 0) void actions.runProbe(failed);
   };
-  const low = (): void => actions.setFormats(targets(), now().recipe);
-  const high = (): void => actions.setFormats(targets(), 'bf16');
+  const setMarked = (mark: Mark): void => {
+    const format = formatMarked(now(), mark);
+    if (format !== null) actions.setFormats(targets(), format);
+    else actions.tell(`No format of this plan has the letter ${mark}: choose a second format beside the recipe first.`);
+  };
+  /** Every cell from the format it has, in one step. */
+  const stepFormats = (by: -1 | 1): void => {
+    const { plan } = document.getState();
+    if (!plan) return;
+    const next = targets().map((id): [SiteId, SiteFormat] => [id, steppedFormat(now(), formatOf(plan.formats, id), by)]);
+    const [[, first] = []] = next;
+    const changed = next.filter(([id, format]) => format !== formatOf(plan.formats, id) && plan.locked[id] !== true);
+    // All to one format is painting, which also says what is locked.
+    if (first !== undefined && next.every(([, format]) => format === first)) actions.setFormats(next.map(([id]) => id), first);
+    else if (changed.length > 0) actions.commitPlan(withFormats(plan, Object.fromEntries(changed)), `make ${cellsText(changed.length)} ${by < 0 ? 'cheaper' : 'dearer'}`);
+  };
+  const takeSlot = (slot: number, what: 'store' | 'recall'): void => {
+    if (what === 'store') actions.savePlan(slot);
+    else {
+      const found = planInSlot(document.getState().saved, slot);
+      if (found) actions.recallPlan(found.id);
+      else actions.tell(`Nothing is stored under ${slot}: M then ${slot} stores the plan in hand.`);
+    }
+  };
   const single: Readonly<Record<string, () => void>> = {
-    // The recipe's letter: 4 or 8.
-    [markOf(now().recipe)]: low,
-    b: high,
+    '4': () => setMarked('4'),
+    '8': () => setMarked('8'),
+    b: () => actions.setFormats(targets(), 'bf16'),
     l: toggleLock,
-    // With two formats one step cheaper is the recipe's, and one step dearer BF16.
-    '[': low,
-    ']': high,
+    '[': () => stepFormats(-1),
+    ']': () => stepFormats(1),
     enter: () => view.setState({ inspectorOpen: true, inspector: 'cell' }),
     v: () => void actions.verifyJointly(),
+    p: () => actions.pin('current'),
+    m: () => (awaited.current = 'store'),
+    g: () => (awaited.current = 'recall'),
     n: nextByRank,
+    '.': nextUnstable,
     r: retry,
   };
 
@@ -82,6 +123,13 @@ export function useGridKeys({ model, active, anchor, root, focusAt, select, open
       event.preventDefault();
       event.stopPropagation();
     };
+    if (key === 'Shift') return;
+    const slotFor = awaited.current;
+    awaited.current = null;
+    if (slotFor !== null && !ctrl && !event.altKey && /^\d$/.test(key) && Number(key) >= 1 && Number(key) <= SLOTS) {
+      takeSlot(Number(key), slotFor);
+      return done();
+    }
     if ((key === 'F10' && shift) || key === 'ContextMenu') {
       if (id === null) return;
       const box = root.current?.querySelector(`[data-at="${active.row},${active.column}"]`)?.getBoundingClientRect();

@@ -2,11 +2,13 @@
  * Pointer gestures of the grid (ux.md 3.3): click, Shift+click and Ctrl+click select; dragging selects a rectangle, or
  * paints with the brush in hand. A stroke is drawn live and committed on release as one undo step; Esc takes it back.
  */
-import type { PointerEvent as ReactPointerEvent, RefObject } from 'react';
+import { useState, type PointerEvent as ReactPointerEvent, type RefObject } from 'react';
 import { paint } from '../../allocate/plan';
 import type { SiteFormat, SiteId } from '../../graph/policy';
 import type { HeatLayout } from '../charts/heat-layout';
+import { createFrame } from '../charts/per-frame';
 import { useActions, useWorkbench } from '../workbench';
+import { brushFormat } from './brushes';
 import { rectangle, siteAt, type GridModel } from './grid-model';
 import type { Position } from './navigation';
 
@@ -21,6 +23,7 @@ interface GridPointerOptions {
 export function useGridPointer({ model, layout, anchor, setActive, select }: GridPointerOptions) {
   const { document, view } = useWorkbench();
   const actions = useActions();
+  const [frame] = useState(() => createFrame());
 
   /** Cell nearest to a point, so that a fast drag past the edge still means the edge. */
   const nearest = (x: number, y: number): Position => {
@@ -52,7 +55,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
       if (at.row === last.row && at.column === last.column) return;
       add(at);
       setActive(at);
-      if (brush !== null) show();
+      if (brush !== null) frame.ask(show);
       else select(rectangle(model, anchor.current, at), siteAt(model, at));
     };
     const end = (): void => {
@@ -60,6 +63,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
       window.removeEventListener('pointerup', onUp);
       window.removeEventListener('pointercancel', onCancel);
       window.removeEventListener('keydown', onKey, true);
+      frame.drop();
       if (brush !== null) actions.preview(null);
     };
     const onUp = (): void => {
@@ -99,7 +103,7 @@ export function useGridPointer({ model, layout, anchor, setActive, select }: Gri
       }
       const { brush } = view.getState();
       select([id]);
-      startDrag(event.currentTarget, at, brush === null ? null : brush === 'high' ? 'bf16' : document.getState().recipe);
+      startDrag(event.currentTarget, at, brushFormat(brush, document.getState()));
     },
     onPointerOver(event: ReactPointerEvent<HTMLElement>): void {
       const id = (event.target as Element).closest<HTMLElement>('[data-site]')?.dataset['site'] ?? null;

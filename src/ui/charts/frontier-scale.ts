@@ -1,0 +1,101 @@
+/** Where everything of the frontier chart is, in px, and which plans another one beats: arithmetic of its props. */
+import { costPosition, costText, type CostAxis } from './cost-axis';
+import { labelWidth, placeLabels, type Box, type LabelPlace } from './label-places';
+import { planLabels } from './plan-labels';
+import { logDomain, logPosition } from './scales';
+
+export interface ChartPlan {
+  readonly id: string;
+  readonly name: string;
+  /** In the axis's unit: a share 0..1, or bits. */
+  readonly cost: number;
+  readonly predictedDeg: number | null;
+  readonly measuredDeg: number | null;
+  /** The plan in hand: its handle stands in the place of its point. */
+  readonly current: boolean;
+}
+
+export interface LinePoint {
+  readonly cost: number;
+  readonly angleDeg: number;
+}
+
+export interface FrontierScale {
+  readonly width: number;
+  readonly height: number;
+  readonly axis: CostAxis;
+  /** Degrees, of the log axis. */
+  readonly domain: readonly [number, number];
+  x(cost: number): number;
+  /** Below the axis's end an angle stands on it. */
+  y(angleDeg: number): number;
+}
+
+export const MARGIN = { top: 22, right: 24, bottom: 34, left: 52 };
+/** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
+const LEAST_DEG = 0.01;
+
+/** A plan that is neither predicted nor measured has no place on the angle axis. */
+export function placeable(plans: readonly ChartPlan[]): ChartPlan[] {
+  return plans.filter((plan) => plan.predictedDeg !== null || plan.measuredDeg !== null);
+}
+
+export function frontierScale(width: number, height: number, axis: CostAxis, line: readonly LinePoint[], plans: readonly ChartPlan[], others: readonly number[] = []): FrontierScale {
+  const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
+  const angles = [...line.map((p) => p.angleDeg), ...plans.flatMap((p) => [p.predictedDeg, p.measuredDeg]), ...others];
+  const domain = logDomain(angles.filter((a): a is number => a !== null && a > LEAST_DEG));
+  return {
+    ...inner, axis, domain,
+    x: (cost) => inner.width * costPosition(axis, cost),
+    y: (angleDeg) => inner.height * (1 - logPosition(angleDeg, domain)),
+  };
+}
+
+/** Between two plans the cheaper one is the best there is: a staircase, as path data. Points within a px of the last one are left out. */
+export function staircase(line: readonly LinePoint[], { x, y }: FrontierScale): string {
+  let path = '';
+  let [lastX, lastY] = [-Infinity, -Infinity];
+  line.forEach((point, i) => {
+    const [px, py] = [x(point.cost), y(point.angleDeg)];
+    const isEnd = i === 0 || i === line.length - 1;
+    if (!isEnd && px - lastX < 0.5 && Math.abs(py - lastY) < 0.5) return;
+    path += path === '' ? `M${round(px)} ${round(py)}` : `H${round(px)}V${round(py)}`;
+    [lastX, lastY] = [px, py];
+  });
+  return path;
+}
+
+const round = (x: number): number => Math.round(10 * x) / 10;
+
+/** What a plan is known to bend: measured where it was, else predicted. */
+export function angleOf({ measuredDeg, predictedDeg }: ChartPlan): number | null {
+  return measuredDeg ?? predictedDeg;
+}
+
+/** Plans that another one beats: it costs no more and bends no more, and one of the two less. */
+export function dominatedPlans(plans: readonly ChartPlan[]): ReadonlySet<string> {
+  const beats = (a: ChartPlan, b: ChartPlan): boolean => {
+    const [angleA, angleB] = [angleOf(a), angleOf(b)];
+    return angleA !== null && angleB !== null && a.cost <= b.cost && angleA <= angleB && (a.cost < b.cost || angleA < angleB);
+  };
+  return new Set(plans.filter((plan) => plans.some((other) => beats(other, plan))).map(({ id }) => id));
+}
+
+/** Names beside their points: the plan in hand and A first, then plans that nothing beats; one without a free place has none. */
+export function pointLabels(scale: FrontierScale, line: readonly LinePoint[], plans: readonly ChartPlan[], pinnedId: string | null, dominated: ReadonlySet<string>): { readonly names: ReadonlyMap<string, string>; readonly places: ReadonlyMap<string, LabelPlace> } {
+  const { x, y, domain } = scale;
+  const names = new Map([...planLabels(plans, domain[0])].map(([id, name]) => [id, id === pinnedId ? `A: ${name}` : name]));
+  const order = ({ id, current }: ChartPlan): number => (current ? 0 : id === pinnedId ? 1 : dominated.has(id) ? 3 : 2);
+  const points = plans.filter(({ id }) => names.has(id)).toSorted((a, b) => order(a) - order(b) || a.cost - b.cost);
+  const dots = plans.flatMap((plan) => [plan.predictedDeg, plan.measuredDeg].flatMap((deg): Box[] => (deg === null ? [] : [{ x: x(plan.cost) - 4, y: y(deg) - 4, width: 8, height: 8 }])));
+  const onLine = line.map((point): Box => ({ x: x(point.cost) - 1, y: y(point.angleDeg) - 1, width: 2, height: 2 }));
+  const frame = { x: 4, y: 2 - MARGIN.top, width: scale.width + MARGIN.right - 6, height: scale.height + MARGIN.top - 4 };
+  const labelled = points.map((plan) => ({ id: plan.id, x: x(plan.cost), y: y(angleOf(plan) ?? domain[0]), radius: plan.current ? 8 : 5, width: labelWidth(names.get(plan.id) ?? '') }));
+  return { names, places: placeLabels(labelled, [...dots, ...onLine], frame) };
+}
+
+/** The figures of a plan in words: "33.3 % HP GEMM work, predicted 10.8 deg, measured 11.2 deg". */
+export function planWords(axis: CostAxis, plan: ChartPlan, degrees: (angleDeg: number) => string): string {
+  const cost = axis.unit === 'bits' ? costText(axis, plan.cost) : `${costText(axis, plan.cost)} ${axis.name}`;
+  return `${cost}, ${plan.predictedDeg === null ? 'not predicted' : `predicted ${degrees(plan.predictedDeg)}`}, ${plan.measuredDeg === null ? 'not measured' : `measured ${degrees(plan.measuredDeg)}`}`;
+}
