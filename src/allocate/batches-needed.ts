@@ -1,9 +1,17 @@
 /**
  * How little data is enough (method.md 7, 1): the plan that k of K calibration batches would have given, and what it comes
- * to when all K judge it.
+ * to when all K judge it. Angles, floors and joint angles are pooled again over each subset, as if only its batches had been
+ * measured. Of more than 20 subsets, 20 are drawn with a seed, so the same results give the same rows.
  */
-import type { SiteResult } from '../graph/probe-record';
-import type { Plan, PlanQuestion } from './plan';
+import { cleanAngle, poolAngles } from '../base/angle';
+import { below, philox4x32 } from '../base/random';
+import { floorOf } from '../graph/noise-floor';
+import type { SiteId } from '../graph/policy';
+import type { NoiseFloor, SiteResult } from '../graph/probe-record';
+import { planCost } from './costs';
+import { predict, resultIn, type CostedSite, type Evidence } from './cost';
+import type { MeasuredFormat } from './offers';
+import { differences, planWithin, withFormats, type Plan, type PlanQuestion } from './plan';
 import type { Limit } from './within';
 
 export interface BatchesInput {
@@ -16,7 +24,7 @@ export interface BatchesInput {
   readonly joint: SiteResult | null;
 }
 
-/** Of a figure over the subsets. */
+/** Of a figure over the subsets; the median of an even number is the mean of the middle two. */
 export interface Spread {
   readonly median: number;
   readonly least: number;
@@ -39,7 +47,104 @@ export interface BatchesRow {
   readonly jointDeg: Spread | null;
 }
 
-/** One row for k = 1 .. K; empty where the results hold no single batches. */
-export function batchesNeeded(_input: BatchesInput): readonly BatchesRow[] {
-  return [];
+const MOST_SUBSETS = 20;
+const SEED = 20240502;
+
+/** One row for k = 1 .. K; empty where some measured site holds no single batches. Throws what planWithin throws. */
+export function batchesNeeded({ asked, plan, limit, joint }: BatchesInput): readonly BatchesRow[] {
+  const { sites, low, costs } = asked;
+  const results = low.flatMap(({ format, evidence }) => sites.flatMap(({ id }) => resultIn(evidence, id, format) ?? []));
+  const counts = results.flatMap((result) => (result.status === 'measured' ? [result.perBatch.length] : []));
+  const total = Math.min(...counts);
+  if (total === 0 || total === Infinity) return [];
+  const solve = (subset: readonly number[]): Plan => {
+    const pooled = low.map((measured) => pooledOver(measured, sites, subset));
+    return withFormats(plan, planWithin({ ...asked, low: pooled }, plan, limit).formats);
+  };
+  const reference = solve(range(total));
+  const judge = evidenceOf(low);
+  return range(total).map((index): BatchesRow => {
+    const k = index + 1;
+    const { subsets, isComplete } = subsetsOf(total, k);
+    const plans = subsets.map(solve);
+    const predicted = plans.map(({ formats }) => predict(sites, formats, judge).predictedDeg);
+    const joints = subsets.map((subset) => (joint?.status === 'measured' && joint.perBatch.length >= total ? pooledAngle(joint, subset) : null));
+    return {
+      batches: k, subsets: subsets.length, isComplete,
+      predictedDeg: spreadOf(predicted),
+      cost: spread(plans.map(({ formats }) => planCost(costs, sites, formats))),
+      cellsChanged: spread(plans.map(({ formats }) => differences(sites, formats, reference.formats).length)),
+      jointDeg: spreadOf(joints),
+    };
+  });
+}
+
+/** What a probe of only these batches would have found of a format. */
+function pooledOver({ format, evidence }: MeasuredFormat, sites: readonly CostedSite[], subset: readonly number[]): MeasuredFormat {
+  const floor = evidence.floor === null ? null : floorOver(evidence.floor, subset);
+  const pooled = sites.flatMap(({ id, pass }): [SiteId, SiteResult][] => {
+    const result = resultIn(evidence, id, format);
+    if (result === undefined) return [];
+    if (result.status === 'failed') return [[id, result]];
+    const angleDeg = pooledAngle(result, subset);
+    return [[id, { ...result, angleDeg, cleanAngleDeg: cleanAngle(angleDeg, floor === null ? 0 : floorOf(pass, floor)) }]];
+  });
+  // A lock's format that is not asked about keeps what all batches found of it.
+  return { format, evidence: { sites: {}, floor, other: { ...evidence.other, [format]: Object.fromEntries(pooled) } } };
+}
+
+function pooledAngle({ perBatch }: Extract<SiteResult, { status: 'measured' }>, subset: readonly number[]): number {
+  return poolAngles(subset.map((batch) => perBatch[batch]?.angleDeg ?? NaN)).angleDeg;
+}
+
+/** Pooled again over the runs of these batches; as it is where no single runs are known. */
+function floorOver(floor: NoiseFloor, subset: readonly number[]): NoiseFloor {
+  const of = (what: 'y' | 'dy', known: number): number => {
+    const runs = floor.perRun.filter((run) => run.what === what);
+    return runs.length === 0 ? known : poolAngles(runs.filter(({ batch }) => subset.includes(batch)).map(({ angleDeg }) => angleDeg)).angleDeg;
+  };
+  return { ...floor, forwardDeg: of('y', floor.forwardDeg), backwardDeg: of('dy', floor.backwardDeg) };
+}
+
+/** Each format's own evidence as one. */
+function evidenceOf(low: readonly MeasuredFormat[]): Evidence {
+  const own = low.map(({ format, evidence }) => [format, evidence.other?.[format] ?? evidence.sites]);
+  return { sites: {}, floor: low[0]?.evidence.floor ?? null, other: { ...low[0]?.evidence.other, ...Object.fromEntries(own) } };
+}
+
+/** The subsets of k of `total` batches, each ascending: all of them in order, or 20 different ones. */
+function subsetsOf(total: number, k: number): { readonly subsets: readonly (readonly number[])[]; readonly isComplete: boolean } {
+  if (choose(total, k) <= MOST_SUBSETS) return { subsets: combinations(range(total), k), isComplete: true };
+  const drawn = new Map<string, readonly number[]>();
+  for (let draw = 0; drawn.size < MOST_SUBSETS; draw++) {
+    const left = range(total);
+    const subset = range(k).map((i) => left.splice(below(left.length, philox4x32([i, draw, k, total], [SEED, 0])[0]), 1)[0]!).sort((a, b) => a - b);
+    drawn.set(subset.join(), subset);
+  }
+  return { subsets: [...drawn.values()], isComplete: false };
+}
+
+function combinations(from: readonly number[], k: number): number[][] {
+  if (k === 0) return [[]];
+  return from.flatMap((first, i) => combinations(from.slice(i + 1), k - 1).map((rest) => [first, ...rest]));
+}
+
+function choose(n: number, k: number): number {
+  return range(k).reduce((product, i) => (product * (n - i)) / (i + 1), 1);
+}
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
+
+function spreadOf(values: readonly (number | null)[]): Spread | null {
+  const known = values.filter((value) => value !== null);
+  return known.length < values.length ? null : spread(known);
+}
+
+function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const median = sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return { median, least: sorted[0]!, most: sorted.at(-1)! };
 }
