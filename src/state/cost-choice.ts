@@ -102,11 +102,12 @@ export function costSumOf(shown: Priced, plan: Plan, choice: CostChoice, part?: 
 
 const sumMemo = memo((table: CostTable, graph: Graph, recipe: RecipeName, formats: Plan['formats'], part: ReadonlySet<SiteId> | undefined): number | null => {
   let sum = 0;
-  try {
-    for (const { id } of sitesOf(graph, recipe)) if (part === undefined || part.has(id)) sum += table.of(id, formatOf(formats, id));
-  } catch {
-    // A format painted by hand that the imported times do not name.
-    return null;
+  for (const { id } of sitesOf(graph, recipe)) {
+    if (part !== undefined && !part.has(id)) continue;
+    const format = formatOf(formats, id);
+    // A format of another plan that the imported times do not name.
+    if (!table.formats.includes(format)) return null;
+    sum += table.of(id, format);
   }
   return sum;
 }, 64);

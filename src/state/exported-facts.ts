@@ -3,19 +3,21 @@ import type { AllocationFacts } from '../allocate/allocation-file';
 import { formatOf, resultIn } from '../allocate/cost';
 import type { Plan } from '../allocate/plan';
 import type { RecipeName, SiteId } from '../graph/policy';
-import type { SiteResult } from '../graph/probe-record';
+import type { Provenance, SiteResult } from '../graph/probe-record';
+import { resultsKey, resultsUnder } from './facts';
 import { furtherFormats } from './format-use';
 import { originOf } from './results';
 import { evidenceOf, jointOf } from './selectors';
 import type { Shown } from './shown';
+import { formatName } from './words';
 
 /** Facts of exactly this plan; without any figure of its recipe they claim no floor and no origin. */
 export function allocationFactsOf(shown: Shown, plan: Plan): AllocationFacts {
   const evidence = evidenceOf(shown);
   const result = jointOf(shown, plan);
   const joint = result === null ? {} : { [result.planHash]: result };
-  const provenance = originOf(shown, joint);
   const further = furtherFormats(plan, shown.recipe);
+  const provenance = withFurther(originOf(shown, joint), shown, further);
   const ids = Object.keys(plan.formats);
   const sites = further.length === 0 ? evidence.sites : Object.fromEntries(ids.flatMap((id): [SiteId, SiteResult][] => {
     const format = formatOf(plan.formats, id);
@@ -33,4 +35,15 @@ export function allocationFactsOf(shown: Shown, plan: Plan): AllocationFacts {
     floor: provenance === null ? null : evidence.floor,
     ...(further.length === 0 ? {} : { otherAngles: Object.fromEntries(ids.map((id) => [id, { angleDeg: angles(id, 'angleDeg'), cleanDeg: angles(id, 'cleanAngleDeg') }])) }),
   };
+}
+
+/** A plan's origin, honest about cells in a further format that were measured on another device. */
+function withFurther(own: Provenance | null, shown: Shown, further: readonly RecipeName[]): Provenance | null {
+  if (own === null) return null;
+  const elsewhere = further.flatMap((format) => {
+    const results = resultsUnder(shown, resultsKey(shown.data, format, shown.options));
+    const device = Object.keys(results.sites).length === 0 ? undefined : originOf(results, {})?.device;
+    return device === undefined || device === own.device ? [] : [`${formatName(format)} cells on ${device}`];
+  });
+  return elsewhere.length === 0 ? own : { ...own, device: `mixed: ${formatName(shown.recipe)} cells on ${own.device}; ${elsewhere.join('; ')}` };
 }

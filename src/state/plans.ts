@@ -5,10 +5,9 @@
 import { baselinesFor, isReason, type BaselineInputs, type BaselineMethod } from '../allocate/baselines';
 import type { Evidence, Formats } from '../allocate/cost';
 import type { CostTable } from '../allocate/costs';
-import { sharedFormatGroups } from '../allocate/offers';
 import type { Plan } from '../allocate/plan';
+import { toPlainError } from '../base/errors';
 import type { PassScheme, RecipeName } from '../graph/policy';
-import { RECIPES } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import { costOf, costSumOf, type CostChoice } from './cost-choice';
 import type { DocumentState } from './document';
@@ -18,6 +17,7 @@ import type { PlanInContext } from './saved-plans';
 import { evidenceOf } from './selectors';
 import type { Shown } from './shown';
 import { sitesOf } from './sites';
+import { groupsOf } from './solving';
 
 export interface BaselineRow extends Pick<BaselineMethod, 'id' | 'name' | 'sentence' | 'kind' | 'scoreName'> {
   /** Null where there is none, and `reason` says why. */
@@ -28,7 +28,7 @@ export interface BaselineRow extends Pick<BaselineMethod, 'id' | 'name' | 'sente
 }
 
 const inputsMemo = memo((graph: Graph, recipe: RecipeName, second: PassScheme | null, evidence: Evidence, scores: Results['scores'], costs: CostTable): BaselineInputs =>
-  ({ graph, recipe, second, sites: sitesOf(graph, recipe), evidence, scores, costs, groups: RECIPES[recipe].kind === 'out' ? [] : sharedFormatGroups(graph) }), 16);
+  ({ graph, recipe, second, sites: sitesOf(graph, recipe), evidence, scores, costs, groups: groupsOf(graph, recipe) }), 16);
 /** What the methods look at; null without a model or without costs. */
 export function baselineInputsOf(shown: Shown, choice: CostChoice): BaselineInputs | null {
   const costs = costOf(shown, choice);
@@ -39,9 +39,19 @@ function planOf(name: string, made: Formats | { readonly reason: string }): Pick
   return isReason(made) ? { plan: null, reason: made.reason } : { plan: { name, formats: made, locked: {}, notes: '' }, reason: null };
 }
 
+/** A method that cannot be asked (groups that no choice satisfies, a format without a cost) is a row with its reason. */
+function attempted(make: () => Formats | { readonly reason: string }): Formats | { readonly reason: string } {
+  try {
+    return make();
+  } catch (thrown) {
+    const { name, message } = toPlainError(thrown);
+    return { reason: `${name}: ${message}` };
+  }
+}
+
 const rowsMemo = memo((inputs: BaselineInputs, budget: number): readonly BaselineRow[] => baselinesFor(inputs.recipe).map((method): BaselineRow => {
   const { id, name, sentence, kind, scoreName } = method;
-  const made = planOf(name, method.formats(inputs, budget));
+  const made = planOf(name, attempted(() => method.formats(inputs, budget)));
   return { id, name, sentence, kind, scoreName, ...made, score: made.plan === null ? null : method.score(inputs, made.plan.formats) };
 }), 8);
 /** Every baseline of the recipe; those that make a plan of a budget, at this one, in the table's unit. */
