@@ -14,6 +14,8 @@ import type { Measured } from '../graph/probe-record';
 import { call, expectDone, NANO, openedFile, Scratch } from './cli-fixture';
 import { Devices } from './devices';
 import { builtIn } from './golden';
+import { openFolder } from './open-folder';
+import { readProbeFile } from './probe-file';
 import type { ProbeReport } from './probe-report';
 
 const devices = new Devices();
@@ -86,6 +88,17 @@ describe('probe', () => {
       expect(Object.keys(result.layerAngleDeg).sort()).toEqual(['0', '1', 'outside']);
       expect(result).not.toHaveProperty('elapsedMs');
     }
+    const scores = found.scores ?? {};
+    expect(Object.keys(scores)).toEqual(Object.keys(found.sites));
+    expect(scores[SITES[0] ?? '']?.firstOrder).toBeGreaterThan(0);
+    expect(SITES.slice(1).map((site) => scores[site]?.firstOrder)).toEqual([null, null]);
+    // A low wgrad moves its own dw only: its weight divergence is the shift of the whole gradient.
+    const shifts = measured(found.sites[SITES[2] ?? '']).perBatch.map((batch) => batch.relativeShift);
+    expect((scores[SITES[2] ?? '']?.snip ?? NaN) / (((shifts[0] ?? NaN) + (shifts[1] ?? NaN)) / 2)).toBeCloseTo(1, 9);
+    // What another command reads of the file.
+    const read = await readProbeFile(scratch.path('r.json'), await openFolder(NANO));
+    expect([read.scores, read.evidence.floor]).toEqual([scores, found.floor]);
+    for (const site of SITES) expect(measured(read.evidence.sites[site]).perBatch).toEqual(measured(found.sites[site]).perBatch);
     const [whole, forward, none] = Object.values(found.joint);
     expect(whole).toMatchObject({ lowSites: 3, passes: Object.fromEntries(SITES.map((site) => [site, 'nvfp4'])) });
     expect(whole?.predictedDeg).toBeCloseTo(predictAngle(SITES.map((site) => measured(found.sites[site]).cleanAngleDeg), found.floor?.forwardDeg ?? NaN), 9);

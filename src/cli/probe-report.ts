@@ -5,7 +5,7 @@
 import { costedSites, predict } from '../allocate/cost';
 import type { Ledger } from '../graph/ledger';
 import type { Policy, PolicyOptions, SiteId } from '../graph/policy';
-import { PROBE_SCHEMA, type JointResult, type Measured, type NoiseFloor, type ProbeRecord, type Provenance, type SiteResult } from '../graph/probe-record';
+import { PROBE_SCHEMA, type JointResult, type Measured, type NoiseFloor, type ProbeRecord, type Provenance, type SiteResult, type SiteScores } from '../graph/probe-record';
 import { sites } from '../graph/sites';
 import type { Graph } from '../graph/types';
 import { isMeasuredAs, lowSites, type Isolated } from '../probe/low-sites';
@@ -40,6 +40,7 @@ export interface JointFound {
 
 /** What was measured, apart from what it was measured with. */
 export interface ProbeFound extends Pick<ProbeReport, 'referenceLoss' | 'sites' | 'leaveOneOut'> {
+  readonly scores: Readonly<Record<SiteId, SiteScores>>;
   /** Whether it was asked for. */
   readonly persistent: boolean;
   readonly floor: NoiseFloor;
@@ -53,6 +54,7 @@ export function probeReport(graph: Graph, about: Pick<ProbeReport, 'recipe' | 'o
     schema: PROBE_SCHEMA, recipe, options, provenance, memory, referenceLoss, floor,
     sites: inGraphOrder(graph, about.sites),
     ...(leaveOneOut ? { leaveOneOut: inGraphOrder(graph, leaveOneOut) } : {}),
+    scores: inGraphOrder(graph, about.scores),
     joint: Object.fromEntries(joints.map(({ policy, joint }) => [joint.planHash, {
       planHash: joint.planHash,
       lowSites: joint.lowSites,
@@ -73,7 +75,7 @@ function predictedDeg(graph: Graph, policy: Policy, isolated: Isolated, floor: N
   return predict(costedSites(graph, isolated.recipe), Object.fromEntries(low), { sites: isolated.sites, floor }).predictedDeg;
 }
 
-function inGraphOrder(graph: Graph, results: Readonly<Record<SiteId, SiteResult>>): Record<SiteId, SiteResult> {
+function inGraphOrder<T>(graph: Graph, results: Readonly<Record<SiteId, T>>): Record<SiteId, T> {
   return Object.fromEntries(sites(graph).flatMap(({ id }) => {
     const result = results[id];
     return result ? [[id, result] as const] : [];

@@ -50,7 +50,8 @@ export const PROBE: CommandSpec = {
     '"mx"), pow2.',
     'Every site: angleDeg (raw, over batches), cleanAngleDeg (noise floor taken out), angleSeDeg, belowNoise, relativeShift,',
     'lengthRatio, rotationShare, lossChange, localError, blockAngleDeg (by parameter), layerAngleDeg, perBatch, persistent;',
-    'or status "failed" with a reason. Two runs on one device give identical bytes.',
+    'or status "failed" with a reason. scores: what other methods would say of each site without a run of their own,',
+    'firstOrder (ModelOpt; null for dgrad and wgrad, which it cannot see) and snip. Two runs on one device give identical bytes.',
   ],
 };
 
@@ -101,14 +102,16 @@ async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, s
   const resumed = sites.filter((site) => answers(before.sites[site], { persistent })).length;
   if (resumed > 0) say(`continuing: ${resumed} of ${sites.length} sites are in ${journal}`);
   let spoken = -Infinity;
-  const { referenceLoss, floor } = await stored.reference({
+  const phases: StoredProbeSink = {
     onPhase(text) {
       if (performance.now() - spoken < SPOKEN_EVERY_MS) return;
       spoken = performance.now();
       say(text);
     },
-  });
+  };
+  const { referenceLoss, floor } = await stored.reference(phases);
   say(`noise floor: forward ${formatDegrees(floor.forwardDeg)}, backward ${formatDegrees(floor.backwardDeg)}`);
+  const scores = await stored.measureScores(sites, phases);
   await stored.measureSites(sites, { persistent }, progress(''));
   const left = leaveOneOut ? await stored.measureLeaveOneOut(sites, progress('all low but ')) : {};
   const found: JointFound[] = [];
@@ -119,7 +122,7 @@ async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, s
   }
   const all = await stored.found();
   const asked = Object.fromEntries(sites.flatMap((site) => (all.sites[site] ? [[site, all.sites[site]] as const] : [])));
-  return { persistent, referenceLoss, floor, sites: asked, ...(leaveOneOut ? { leaveOneOut: left } : {}), joints: found };
+  return { persistent, referenceLoss, floor, scores, sites: asked, ...(leaveOneOut ? { leaveOneOut: left } : {}), joints: found };
 }
 
 /** A line a measured site, with the time that those left will take. */
