@@ -9,7 +9,7 @@ import type { StoredExample } from '../state';
 
 const FIRST_EXAMPLE = 'stored-probe.json';
 /** Every other `stored-probe-<recipe>.json` of public/. */
-export const OTHER_EXAMPLES: readonly string[] = [];
+export const OTHER_EXAMPLES: readonly string[] = ['stored-probe-fp8-out.json'];
 
 /** config.json of our own build -> the graph's numbers. What users bring is checked by the worker (src/data/hf-config.ts). */
 export function builtInConfig(json: Readonly<Record<string, unknown>>, model: string): Gpt2Config {
