@@ -4,7 +4,8 @@
  */
 import type { DeviceReport, ExtraMeasures, JointRequest, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
 import type { Ledger } from '../graph/ledger';
-import type { JointResult, Measured, NoiseFloor, ProbeRecord, Provenance } from '../graph/probe-record';
+import type { Policy, RecipeName, SiteId } from '../graph/policy';
+import type { JointResult, Measured, NoiseFloor, ProbeRecord, Provenance, SiteResult } from '../graph/probe-record';
 import { gpt2Graph } from '../models/gpt2';
 import { createActions, createDocumentStore, createFactsStore, createViewStore, shownNow, sitesOf } from '.';
 
@@ -35,8 +36,35 @@ export const RECORD: ProbeRecord = {
   schema: 'bendscope-probe/1', recipe: 'nvfp4', options: {}, provenance: provenance('elsewhere'), referenceLoss: [3.5], floor: floor(0.1),
   sites: { [SITES[0]]: measured(1), [SITES[1]]: measured(2) }, joint: {},
 };
+/** Angles of all cells of a recipe, no two the same: forward passes most, weight gradients least, deeper layers more; over three batches. */
+export function allMeasured(recipe: RecipeName, scale = 1): Readonly<Record<SiteId, Measured>> {
+  const sites = sitesOf(GRAPH, recipe);
+  return Object.fromEntries(sites.map(({ id, pass }, i) => {
+    const angleDeg = scale * (0.2 + ((i * 7) % sites.length) / sites.length + i / 100) * { fprop: 2, dgrad: 0.8, wgrad: 0.5, out: 1 }[pass];
+    const batch = (factor: number) => ({ angleDeg: factor * angleDeg, relativeShift: 0, lengthRatio: 1, rotationShare: 1, lossChange: 0, localError: 0.01 * (i + 1) });
+    return [id, { ...measured(angleDeg), angleSeDeg: 0.04 * angleDeg, localError: 0.01 * (i + 1), perBatch: [0.95, 1, 1.05].map(batch) }];
+  }));
+}
+/** The stored example with every cell measured. */
+export const FULL: ProbeRecord = {
+  ...RECORD, provenance: { ...RECORD.provenance, batches: 3 }, sites: allMeasured('nvfp4'),
+  floor: { ...floor(0.1), perRun: [0, 1, 2].flatMap((batch) => (['y', 'dy'] as const).map((what) => ({ batch, node: 'wte', what, angleDeg: what === 'y' ? 0.1 : 0.05 }))) },
+};
 export const LEDGER: Ledger = { weightBytes: 1, activationBytes: { BF16: 2 }, gradientBytes: 3, parameterGradientBytes: 4, scratchBytes: 5, totalBytes: 15 };
 export const READY: DeviceReport = { status: 'ready', error: null, device: 'here', isFallbackAdapter: false, checks: [], facts: {} };
+
+/** A worker's verifyJointly that says at once what `angleOf` makes of the policy, null: a plan without a finite gradient. */
+export function jointWorker(angleOf: (policy: Policy) => number | null): WorkerApi['verifyJointly'] {
+  return ({ runId, policy, planHash }, onEvent) => {
+    const angleDeg = angleOf(policy);
+    const result: SiteResult = angleDeg === null ? { status: 'failed', errorName: 'E-RUN-02', reason: 'the gradient is not finite' } : { ...measured(angleDeg), angleSeDeg: 0.02 * angleDeg };
+    const joint: JointResult = { planHash, lowSites: Object.keys(policy.passes).length, result };
+    onEvent({ kind: 'started', runId, provenance: provenance('here'), allocated: LEDGER, resumedSites: 0 });
+    onEvent({ kind: 'joint', runId, joint });
+    onEvent({ kind: 'finished', runId });
+    return Promise.resolve(joint);
+  };
+}
 
 type WithoutRun<E> = E extends ProbeEvent ? Omit<E, 'runId'> : never;
 
