@@ -52,6 +52,17 @@ describe('the history', () => {
     expect([steps(page), undoLabel(document), view.getState().preview]).toEqual([2, 'drag the budget', null]);
   });
 
+  it('lets a plan be deleted after an undo, though the branch that ends held it', () => {
+    const { actions, document } = createPage();
+    const id = actions.savePlan()!;
+    actions.rename('Mine');
+    actions.undo();
+    actions.deletePlan(id);
+    expect(document.getState().saved.map((saved) => saved.id)).not.toContain(id);
+    actions.undo();
+    expect(document.getState().saved.map((saved) => saved.id)).toContain(id);
+  });
+
   it('is bounded, the oldest steps go first', () => {
     const page = createPage();
     for (let i = 0; i <= HISTORY_STEPS + 5; i++) page.actions.setNotes(`note ${i}`);

@@ -58,7 +58,9 @@ export function commit(store: DocumentStore, change: Partial<DocumentContent>, l
   const next = { ...before, ...change };
   if (isSame(before, next)) return;
   const [tip] = store.temporal.getState().futureStates;
-  const saved = tip === undefined ? next.saved : withBranch(next, tip, `before ${label}`, numberOf(store));
+  // A plan that was there before the edit and is not afterwards was deleted by it, not lost with the branch.
+  const lost = tip?.saved?.filter(({ id }) => !before.saved.some((known) => known.id === id)) ?? [];
+  const saved = tip === undefined ? next.saved : withBranch(next, { ...tip, saved: lost }, `before ${label}`, numberOf(store));
   store.setState({ ...change, saved, label });
 }
 
