@@ -17,6 +17,7 @@ import './compare.css';
 /** Room of the words above and below a small grid, px. */
 const WORDS_HEIGHT = 60;
 const GAP = 12;
+const WIDEST_CELL = 20;
 /** Width from which the foot holds "not measured, measure"; below it the offer alone, so that it is never cut off. */
 const ROOM_FOR_BOTH = 124;
 
@@ -94,7 +95,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
         <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.fill === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
         <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
       </figcaption>
-      <SmallGrid cells={cells} graph={graph} model={model} width={width - 6} height={height} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
+      <SmallGrid cells={cells} graph={graph} model={model} width={width - 6} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
       {count === 0 ? (
         <p className="multiple-foot muted">
           {canRun && width < ROOM_FOR_BOTH ? null : `not measured${canRun ? ', ' : ''}`}

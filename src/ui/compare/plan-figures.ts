@@ -3,7 +3,7 @@
  * each under the plan's own recipe and switches. A figure that does not exist says why.
  */
 import { formatOf, type PlanTotals } from '../../allocate/cost';
-import { formatDegrees, formatPercent } from '../../base/units';
+import { formatDegrees, formatPercent, significant } from '../../base/units';
 import type { SiteFormat, SiteId } from '../../graph/policy';
 import type { SiteResult } from '../../graph/probe-record';
 import { costFaultOf, costFigureOf, costKindOf, costOf, formatName, jointOf, shownUnder, totalsOf, type CostChoice, type PlanInContext, type Shown } from '../../state';
@@ -20,13 +20,16 @@ export interface PlanFigures {
   readonly totals: PlanTotals | null;
   /** The joint measurement of exactly this plan; null where there is none. */
   readonly measured: SiteResult | null;
+  /** Nothing is low: the plan is what others are measured against. */
+  readonly isReference: boolean;
   /** Share of everything in BF16, or bits: the chosen cost where the recipe has it, else its own; null where a format has no cost. */
   readonly cost: number | null;
 }
 
 export function planFigures(shown: Shown, { plan, ...context }: PlanInContext, choice: CostChoice): PlanFigures {
   const own = shownUnder(shown, context);
-  return { shown: own, totals: totalsOf(own, plan), measured: jointOf(own, plan)?.result ?? null, cost: costFigureOf(own, plan, choice) };
+  const isReference = Object.values(plan.formats).every((format) => format === 'bf16');
+  return { shown: own, totals: totalsOf(own, plan), measured: jointOf(own, plan)?.result ?? null, isReference, cost: costFigureOf(own, plan, choice) };
 }
 
 /** What plans pay by, as the page calls it: "HP GEMM work", "Effective bits". */
@@ -48,13 +51,14 @@ export function predictedText(totals: PlanTotals | null): FigureText {
   return { text: 'not predicted', why: `${n} low ${n === 1 ? 'cell is' : 'cells are'} not measured in ${n === 1 ? 'its' : 'their'} format.` };
 }
 
-/** "9.80 ± 0.21 deg", "failed", "not yet". */
-export function measuredText(result: SiteResult | null): FigureText {
+/** "9.80 ± 0.21 deg", "failed", "not yet"; of all in BF16 that it is the reference. */
+export function measuredText({ measured: result, isReference }: Pick<PlanFigures, 'measured' | 'isReference'>): FigureText {
+  if (isReference) return { text: 'reference', why: 'Nothing is low, so it is what others are measured against: 0 degrees.' };
   if (result === null) return { text: 'not yet', why: 'This plan was not measured jointly: verify it.' };
   if (result.status === 'failed') return { text: 'failed', why: `${result.errorName}: ${result.reason}` };
   const degrees = formatDegrees(result.angleDeg);
   if (result.angleSeDeg === null) return { text: degrees, why: 'One batch: its standard error is unknown.' };
-  return { text: `${degrees.replace(/ deg$/, '')} ± ${formatDegrees(result.angleSeDeg)}` };
+  return { text: `${degrees.replace(/ deg$/, '')} ± ${significant(result.angleSeDeg, 2)} deg` };
 }
 
 /** The formats of the plan that hold cells, BF16 first, then highest precision first, and how many each has: "BF16 / FP8 / NVFP4", "15 / 2 / 127". */

@@ -6,7 +6,7 @@ import { useMemo, useState } from 'react';
 import { formatOf, resultIn } from '../../allocate/cost';
 import { formatDegrees } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
-import { costChoiceOf, evidenceOf, formatName, lowFormatsOf, MOST_SMALL, plansOf, recipeName, type CostChoice, type NamedPlan, type Shown } from '../../state';
+import { costChoiceOf, evidenceOf, formatName, lowFormatsOf, MOST_SMALL, plansOf, recipeLabel, recipeName, type CostChoice, type NamedPlan, type Shown } from '../../state';
 import { CopyTable } from '../budget/copy-table';
 import { useBox } from '../charts/use-box';
 import { gridModel } from '../grid/grid-model';
@@ -19,10 +19,13 @@ import { SmallGrid } from './small-grid';
 import './compare.css';
 import './plans.css';
 
-/** Room of the words above and below a small grid, px. */
-const WORDS_HEIGHT = 72;
+/** Room of the words above and below a small grid, px: with one line of figures below it, and with two. */
+const WORDS_HEIGHT = { low: 46, high: 62 };
+/** Height of the row from which there is room for two lines. */
+const ROOM_FOR_TWO = 136;
 const GAP = 16;
 const WIDEST = 260;
+const WIDEST_CELL = 34;
 
 export function PlansPanel() {
   const facts = useFacts((f) => f);
@@ -39,6 +42,7 @@ export function PlansPanel() {
   const chosen = known.length > 0 ? known : all.slice(0, 2).map(({ id }) => id);
   const plans = chosen.flatMap((id) => all.find((plan) => plan.id === id) ?? []);
   const toggle = (id: string, on: boolean): void => view.setState({ small: on ? [...chosen, id].slice(0, MOST_SMALL) : chosen.filter((other) => other !== id) });
+  const isLow = box.height < ROOM_FOR_TWO;
   const width = Math.max(110, Math.min(WIDEST, Math.floor((box.width + GAP) / plans.length) - GAP));
   return (
     <section className="plans" aria-label="Plans compared">
@@ -55,12 +59,12 @@ export function PlansPanel() {
       </fieldset>
       <div className="compare">
         <p className="compare-top">
-          <span className="muted">{asTable ? 'The same plans in figures.' : 'Colour: what a cell bends in the format it has, on the grid’s scale; BF16 has none. A name takes the plan in hand.'}</span>
+          <span className="muted">{asTable ? 'The same plans in figures.' : <>Colour: what a cell bends in its format, on the grid’s scale; BF16 has none.{isLow ? ' Below: predicted / measured.' : ''}</>}</span>
           <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
         </p>
         {asTable ? <PlansTable facts={facts} plans={plans} choice={choice} /> : (
           <div className="compare-row" ref={ref} tabIndex={0} role="group" aria-label="Small grids of plans">
-            {box.width > 0 ? plans.map((plan) => <PlanMultiple key={plan.id} plan={plan} width={width} height={box.height - WORDS_HEIGHT} />) : null}
+            {box.width > 0 ? plans.map((plan) => <PlanMultiple key={plan.id} plan={plan} width={width} height={box.height - WORDS_HEIGHT[isLow ? 'low' : 'high']} isLow={isLow} />) : null}
           </div>
         )}
       </div>
@@ -72,9 +76,11 @@ interface MultipleProps {
   readonly plan: NamedPlan;
   readonly width: number;
   readonly height: number;
+  /** One line of figures below the grid, not two. */
+  readonly isLow: boolean;
 }
 
-function PlanMultiple({ plan, width, height }: MultipleProps) {
+function PlanMultiple({ plan, width, height, isLow }: MultipleProps) {
   const facts = useFacts((f) => f);
   const { view } = useWorkbench();
   const actions = useActions();
@@ -96,32 +102,32 @@ function PlanMultiple({ plan, width, height }: MultipleProps) {
   return (
     <figure className="multiple" style={{ width }} data-current={kind === 'current'}>
       <figcaption>
-        <span className="plans-caption">
           {kind === 'current' ? <strong className="plans-name" title={`${name}: the plan in hand`}>{name}</strong> : (
             <button type="button" className="link" title={`${name}: take it in hand (one undo step)`} aria-label={`Take ${name} in hand`} onClick={take}>{name}</button>
           )}
-          <PinButton id={id} plan={plan} />
-        </span>
-        <span className="muted multiple-switches" title={price.why ?? `${costTitle(figures.shown, choice)}, ${recipeName(recipe, options)}`}>{price.text}{isElsewhere ? `, ${recipeName(recipe, options)}` : kind === 'current' ? ', in hand' : ''}</span>
+        <PinButton id={id} plan={plan} />
+        <span className="muted plans-cost" title={price.why ?? `${costTitle(figures.shown, choice)}, ${recipeName(recipe, options)}`}>{price.text}{isElsewhere ? `, ${recipeLabel(recipe, options)}` : ''}</span>
       </figcaption>
-      <SmallGrid cells={cells} model={model} graph={graph} width={width - 6} height={height} palette={palette} hovered={hovered} onHover={(site) => view.setState({ hovered: site })} onPick={take} />
-      <p className="multiple-foot">{hovered !== null && Object.hasOwn(plan.plan.formats, hovered) ? <HoveredCell figures={figures} plan={plan} id={hovered} /> : <Angles figures={figures} />}</p>
+      <SmallGrid cells={cells} model={model} graph={graph} width={width - 6} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(site) => view.setState({ hovered: site })} onPick={take} />
+      <p className="multiple-foot">{hovered !== null && Object.hasOwn(plan.plan.formats, hovered) ? <HoveredCell figures={figures} plan={plan} id={hovered} isLow={isLow} /> : <Angles figures={figures} isLow={isLow} />}</p>
     </figure>
   );
 }
 
-/** Predicted and measured, one below the other. */
-function Angles({ figures: { totals, measured } }: { readonly figures: PlanFigures }) {
-  const [predicted, angle] = [predictedText(totals), measuredText(measured)];
+/** Predicted and measured, one below the other; where there is little height side by side. */
+function Angles({ figures, isLow }: { readonly figures: PlanFigures; readonly isLow: boolean }) {
+  const [predicted, angle] = [predictedText(figures.totals), measuredText(figures)];
+  if (isLow) return <><b title={predicted.why ?? 'predicted'}>{predicted.text.replace(/ deg$/, '')}</b> / <b title={angle.why ?? `measured ${angle.text}`}>{angle.text.replace(/ ± \S+/, '')}</b></>;
   return <><span title={predicted.why}>predicted <b>{predicted.text}</b></span><br /><span title={angle.why}>measured <b>{angle.text}</b></span></>;
 }
 
-function HoveredCell({ figures, plan, id }: { readonly figures: PlanFigures; readonly plan: NamedPlan; readonly id: SiteId }) {
+function HoveredCell({ figures, plan, id, isLow }: { readonly figures: PlanFigures; readonly plan: NamedPlan; readonly id: SiteId; readonly isLow: boolean }) {
   const { shown } = figures;
   const format = formatOf(plan.plan.formats, id);
   const result = resultIn(evidenceOf(shown), id, format);
   const bends = format === 'bf16' ? 'does not bend' : result?.status === 'measured' ? `bends ${formatDegrees(result.cleanAngleDeg)}` : 'not measured';
-  return <>{shown.graph ? siteShort(shown.graph, id) : id}<br /><b>{formatName(format)}</b>, {bends}</>;
+  const cell = <><b>{formatName(format)}</b>, {bends}</>;
+  return isLow ? cell : <>{shown.graph ? siteShort(shown.graph, id) : id}<br />{cell}</>;
 }
 
 function PlansTable({ facts, plans, choice }: { readonly facts: Shown; readonly plans: readonly NamedPlan[]; readonly choice: CostChoice }) {
@@ -131,11 +137,12 @@ function PlansTable({ facts, plans, choice }: { readonly facts: Shown; readonly 
       columns={['plan', 'recipe', 'cost', 'effective bits', 'formats', 'cells', 'predicted', 'measured']}
       words={['recipe', 'formats']}
       rows={plans.map((plan) => {
-        const { shown, totals, measured, cost } = planFigures(facts, plan, choice);
+        const figures = planFigures(facts, plan, choice);
+        const { shown, totals, cost } = figures;
         const sites = totals === null ? { names: 'none', counts: 'none' } : siteCounts(totals, lowFormatsOf(shown));
         return [
           plan.name, recipeName(plan.recipe, plan.options), `${costText(shown, choice, cost).text} ${costTitle(shown, choice)}`, totals === null ? 'none' : totals.effectiveBits.toFixed(2), sites.names, sites.counts,
-          predictedText(totals).text, measuredText(measured).text,
+          predictedText(totals).text, measuredText(figures).text,
         ];
       })}
     />

@@ -20,6 +20,8 @@ interface SmallGridProps {
   readonly model: GridModel;
   readonly width: number;
   readonly height: number;
+  /** Of a cell, px. */
+  readonly widest: number;
   readonly palette: ColourMap;
   /** The cell under the cursor, in whichever grid; a cell of the other kind stands for its op. */
   readonly hovered: SiteId | null;
@@ -42,10 +44,10 @@ function sideOf(room: number, count: number, most: number): number {
 }
 
 /** Cells side by side; fixed rows are not drawn. */
-export function placeCells(model: GridModel, width: number, height: number): { readonly places: readonly Place[]; readonly right: number; readonly bottom: number } {
+export function placeCells(model: GridModel, width: number, height: number, widest: number): { readonly places: readonly Place[]; readonly right: number; readonly bottom: number } {
   const groups = model.fixed.length > 0 ? model.groups.slice(0, -1) : model.groups;
   const cell = {
-    w: sideOf(width, model.columns, 20),
+    w: sideOf(width, model.columns, widest),
     h: Math.max(3, sideOf(height - GROUP_GAP * (groups.length - 1), model.rows.length, 12)),
   };
   const right = cell.w * model.columns;
@@ -62,8 +64,8 @@ export function placeCells(model: GridModel, width: number, height: number): { r
 /** Room from which a cell carries its letter, px. */
 const LETTER = { w: 11, h: 9 };
 
-export const SmallGrid = memo(function SmallGrid({ cells, graph, model, width, height, palette, hovered, onHover, onPick }: SmallGridProps) {
-  const { places, right, bottom } = placeCells(model, width, height);
+export const SmallGrid = memo(function SmallGrid({ cells, graph, model, width, height, widest, palette, hovered, onHover, onPick }: SmallGridProps) {
+  const { places, right, bottom } = placeCells(model, width, height, widest);
   const over = hovered === null ? undefined : findSite(graph, hovered);
   const isHovered = (id: SiteId): boolean => {
     if (id === hovered || over === undefined) return id === hovered;

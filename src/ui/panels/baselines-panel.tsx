@@ -2,7 +2,7 @@
  * Dock: every other method's plan at what the plan in hand costs, beside that plan: its own score and the same score of
  * the plan in hand, cost, and the three angles. A row that is pointed at shows its letters on the grid.
  */
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { significant } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
 import { costChoiceOf, jointsOf, type CostChoice, type Shown } from '../../state';
@@ -23,6 +23,8 @@ export function BaselinesPanel() {
   const { view } = useWorkbench();
   const [pointed, setPointed] = useState<string | null>(null);
   const table = useMemo(() => (plan === null ? null : baselineLines(facts, plan, choice)), [facts, plan, choice]);
+  // Gone with its row under the pointer, nothing is pointed at.
+  useEffect(() => () => view.setState({ hoveredPlan: null }), [view]);
   if (!plan || table === null || !facts.graph) return <p className="empty">Open a model to see its baselines.</p>;
   const point = (line: BaselineLine | null): void => {
     setPointed(line?.id ?? null);
@@ -101,7 +103,7 @@ const bare = (text: string): string => text.replace(/ deg$/, '');
 
 function FigureCells({ figures, choice, isOut, isLowest }: { readonly figures: PlanFigures; readonly choice: CostChoice; readonly isOut: boolean; readonly isLowest: boolean }) {
   const { shown, totals, measured, cost } = figures;
-  const [price, predicted, angle] = [costText(shown, choice, cost), predictedText(totals), measuredText(measured)];
+  const [price, predicted, angle] = [costText(shown, choice, cost), predictedText(totals), measuredText(figures)];
   const gap = measured?.status === 'measured' && totals?.predictedDeg != null ? measured.angleDeg - totals.predictedDeg : null;
   return (
     <>

@@ -50,7 +50,7 @@ function Difference({ facts, plan, pinned }: { readonly facts: Shown; readonly p
   return (
     <div className="diff-tab">
       <header className="diff-head">
-        <h3><LetterA /> {pinned.name} <span className="muted">against</span> {plan.name}</h3>
+        <h3><LetterA /> {pinned.name} <span className="muted">against the current plan,</span> {plan.name}</h3>
         <Header facts={facts} pinned={pinned} difference={difference} choice={choice} />
       </header>
       {difference.cells.length === 0 ? null : (
@@ -65,9 +65,8 @@ function Difference({ facts, plan, pinned }: { readonly facts: Shown; readonly p
             <label className="check" title={facts.unstable === null ? 'Which cells are unstable is not known yet' : 'Cells whose decision flips within noise'}>
               <input type="checkbox" checked={onlyUnstable} disabled={facts.unstable === null} onChange={(event) => setOnlyUnstable(event.target.checked)} />only unstable
             </label>
-            <button type="button" className="button small" disabled={cells.length === 0} title="Gives the cells listed here their format in A (one undo step; locked cells stay)" onClick={() => actions.revertToPinned(cells.map(({ id }) => id))}>Revert {cells.length === difference.cells.length ? 'all' : `these ${cells.length}`}</button>
           </div>
-          {cells.length === 0 ? <p className="muted small">None of the differing cells is {onlyUnstable ? 'unstable' : 'of this pass'}.</p> : <Cells facts={facts} cells={rows} unstable={unstable} />}
+          {cells.length === 0 ? <p className="muted small">None of the differing cells is {onlyUnstable ? 'unstable' : 'of this pass'}.</p> : <Cells facts={facts} cells={rows} unstable={unstable} revertAll={{ label: `Revert ${cells.length === difference.cells.length ? 'all' : `these ${cells.length}`}`, run: () => actions.revertToPinned(cells.map(({ id }) => id)) }} />}
           {rows.length < cells.length ? <button type="button" className="link small" onClick={() => setAll(true)}>Show all {cells.length}</button> : null}
         </>
       )}
@@ -108,7 +107,16 @@ function Header({ facts, pinned, difference, choice }: HeaderProps) {
   );
 }
 
-function Cells({ facts, cells, unstable }: { readonly facts: Shown; readonly cells: readonly CellDifference[]; readonly unstable: ReadonlySet<SiteId> }) {
+interface CellsProps {
+  readonly facts: Shown;
+  /** Those that are drawn. */
+  readonly cells: readonly CellDifference[];
+  readonly unstable: ReadonlySet<SiteId>;
+  /** Of all that the filters let through. */
+  readonly revertAll: { readonly label: string; run(): void };
+}
+
+function Cells({ facts, cells, unstable, revertAll }: CellsProps) {
   const { view } = useWorkbench();
   const actions = useActions();
   const { graph } = facts;
@@ -116,7 +124,7 @@ function Cells({ facts, cells, unstable }: { readonly facts: Shown; readonly cel
   return (
     <table className="table diff-cells">
       <caption className="visually-hidden">Cells that differ, largest effect first</caption>
-      <thead><tr><th scope="col">cell</th><th scope="col">A → current</th><th scope="col" className="number" title="Difference of the cell’s clean tan², as an angle: minus bends less than A">effect, deg</th><th scope="col"><span className="visually-hidden">actions</span></th></tr></thead>
+      <thead><tr><th scope="col">cell</th><th scope="col">A → current</th><th scope="col" className="number" title="Difference of the cell’s clean tan², as an angle: minus bends less than A">effect, deg</th><th scope="col" className="number"><button type="button" className="button small" title="Gives the cells listed here their format in A (one undo step; locked cells stay)" onClick={revertAll.run}>{revertAll.label}</button></th></tr></thead>
       <tbody>
         {cells.map(({ id, from, to, tan2 }) => (
           <tr key={id} onPointerEnter={() => view.setState({ hovered: id })} onPointerLeave={() => view.setState({ hovered: null })}>

@@ -43,7 +43,7 @@ export function HowMuchForm() {
       <button type="submit" className="button small" disabled={!ready || target === null} title="Searches for the smallest budget whose measured angle meets the target, by at most four joint measurements">How much is needed</button>
       <label htmlFor={id}>for<span className="visually-hidden"> at most</span></label>
       <input id={id} className="input number" inputMode="decimal" value={text} aria-label="Target of how much, degrees" aria-invalid={target === null} onChange={(event) => setDraft(event.target.value)} />
-      <span>deg?</span>
+      <span>deg</span>
     </form>
   );
 }

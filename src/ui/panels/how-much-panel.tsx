@@ -106,7 +106,7 @@ function Batches({ rows, words, running }: { readonly rows: readonly BatchesRow[
                   <tr key={row.batches}>
                     <th scope="row" title={`${row.subsets} choices${row.isComplete ? ', all there are' : ', drawn'}`}>{row.batches} of {all}</th>
                     <td className="number">{spreadText(row.cost, words.of)}</td>
-                    <td className="number">{spreadText(row.cellsChanged, (n) => String(Math.round(n)))}</td>
+                    <td className="number">{spreadText(row.cellsChanged, (n) => (Number.isInteger(n) ? String(n) : n.toFixed(1)))}</td>
                     <td className="number">{row.predictedDeg === null ? 'not predicted' : spreadText(row.predictedDeg, significant)}</td>
                     <td className="number">{row.jointDeg === null ? 'not measured' : spreadText(row.jointDeg, significant)}</td>
                   </tr>

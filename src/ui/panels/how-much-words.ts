@@ -31,7 +31,7 @@ export function measuredStep({ angleDeg, angleSeDeg }: JointAngle): string {
 function measurements(steps: HowMuchState['steps']): string {
   const measured = steps.filter((step) => step.status === 'measured');
   const before = measured.filter(({ isKnown }) => isKnown).length;
-  return `${plural(measured.length, 'joint measurement')}${before === 0 ? '' : `, ${before} of them known before`}`;
+  return `${plural(measured.length, 'joint measurement')}${before === 0 ? '' : before === measured.length ? ', known before' : `, ${before} of them known before`}`;
 }
 
 /** The answer, or why there is none; null while nothing was found yet. */

@@ -2,6 +2,7 @@
  * Left rail: A, and the plans put aside, each with cost and angle, the key it was stored under, and what can be done with
  * it. Recalling and saving are one undo step each; a deleted plan can be taken back from its notice.
  */
+import { formatDegrees } from '../../base/units';
 import { costChoiceOf, recipeName, SLOTS, type PinnedPlan, type SavedPlan, type Shown } from '../../state';
 import { LetterA } from '../compare/letter';
 import { PinButton } from '../compare/pin-button';
@@ -47,6 +48,11 @@ function SavedRow({ entry, facts }: { readonly entry: SavedPlan; readonly facts:
   const figures = planFigures(facts, entry, choice);
   const isElsewhere = recipeName(recipe, options) !== recipeName(facts.recipe, facts.options);
   const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
+  const remove = (): void => {
+    // Its row goes from under the pointer, so nothing says that it was left.
+    view.setState({ hoveredPlan: null });
+    actions.deletePlan(id);
+  };
   const point = isElsewhere ? {} : {
     onPointerEnter: () => view.setState({ hoveredPlan: plan }),
     onPointerLeave: () => view.setState({ hoveredPlan: null }),
@@ -58,11 +64,11 @@ function SavedRow({ entry, facts }: { readonly entry: SavedPlan; readonly facts:
       {slot === null ? <span className="saved-slot" /> : <kbd className="saved-slot" title={`Key: G then ${slot}`}>{slot}</kbd>}
       <button type="button" className="link saved-name" title={`${plan.name}: make it the current plan (one undo step)`} aria-label={`Recall ${plan.name}`} onClick={() => actions.recallPlan(id)}>{plan.name}</button>
       <PinButton id={id} plan={entry} />
-      <button type="button" className="button quiet small saved-delete" aria-label={`Delete ${plan.name}`} title={`Delete ${plan.name} (can be undone)`} onClick={() => actions.deletePlan(id)}>×</button>
+      <button type="button" className="button quiet small saved-delete" aria-label={`Delete ${plan.name}`} title={`Delete ${plan.name} (can be undone)`} onClick={remove}>×</button>
       <p className="saved-figures">
         {isElsewhere ? <>{recipeName(recipe, options)}, </> : null}
         <PlanFiguresLine figures={figures} />
-        {figures.measured === null ? <> <button type="button" className="link" disabled={!ready} aria-label={`Verify ${plan.name} jointly`} onClick={() => void actions.verifyPlans([id])}>verify</button></> : null}
+        {figures.measured === null && !figures.isReference ? <> <button type="button" className="link" disabled={!ready} aria-label={`Verify ${plan.name} jointly`} onClick={() => void actions.verifyPlans([id])}>verify</button></> : null}
       </p>
     </li>
   );
@@ -73,11 +79,13 @@ function PlanFiguresLine({ figures }: { readonly figures: ReturnType<typeof plan
   const choice = useView(costChoiceOf);
   const { shown, cost, totals, measured } = figures;
   const price = costText(shown, choice, cost);
-  const angle = measured === null ? predictedText(totals) : measuredText(measured);
+  const angle = measured === null && !figures.isReference ? predictedText(totals) : measuredText(figures);
+  // The list has no room for the error; it is in the tooltip.
+  const short = measured?.status === 'measured' ? formatDegrees(measured.angleDeg) : angle.text;
   return (
     <>
       <span title={price.why ?? costTitle(shown, choice)}>{price.text}</span>,{' '}
-      <span title={angle.why}>{measured !== null ? 'measured ' : totals?.predictedDeg == null ? '' : 'predicted '}{angle.text}</span>
+      <span title={angle.why ?? angle.text}>{measured !== null ? 'measured ' : figures.isReference || totals?.predictedDeg == null ? '' : 'predicted '}{short}</span>
     </>
   );
 }
@@ -95,11 +103,9 @@ function PinnedLine({ pinned }: { readonly pinned: PinnedPlan }) {
     <div className="pinned">
       <LetterA />
       <strong className="saved-name" title={pinned.name}>{pinned.name}</strong>
+      <button type="button" className="link" title="The cells in which the current plan differs from A" onClick={() => view.setState({ inspector: 'diff', inspectorOpen: true })}>{count} {count === 1 ? 'cell differs' : 'cells differ'}</button>
       <button type="button" className="button quiet small saved-delete" aria-label="Let go of A" title="Let go of A" onClick={() => actions.pin(null)}>×</button>
-      <p className="saved-figures">
-        {isHere ? <PlanFiguresLine figures={planFigures(facts, pinned, choice)} /> : 'of another model'}{' '}
-        <button type="button" className="link" onClick={() => view.setState({ inspector: 'diff', inspectorOpen: true })}>{count} {count === 1 ? 'cell differs' : 'cells differ'}</button>
-      </p>
+      <p className="saved-figures">{isHere ? <PlanFiguresLine figures={planFigures(facts, pinned, choice)} /> : 'of another model'}</p>
     </div>
   );
 }
