@@ -90,7 +90,7 @@ export function createHowMuchActions(context: ActionContext, runner: Runner) {
     const fault = costFaultOf(of, choice) ?? solveFaultOf(of, plan, choice);
     const [asked, line] = [questionOf(of, choice), frontierOf(of, plan, choice)];
     if (fault || !asked || !line) return fault ? refuse(fault.name, fault.message, fault.hint) : null;
-    return { of, plan, asked, line };
+    return runner.isReady() ? { of, plan, asked, line } : null;
   };
 
   return {

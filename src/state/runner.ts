@@ -32,6 +32,8 @@ export interface RunSpec {
 export type Outcome = { readonly ended: 'finished' | 'stopped' | 'refused' } | { readonly ended: 'failed'; readonly error: PlainError };
 
 export interface Runner {
+  /** False, and a notice with the reason, where no run can begin now. */
+  isReady(): boolean;
   run(spec: RunSpec): Promise<Outcome>;
   /** Runs a plan as a whole under what was shown when it was asked for; `joint` where it got there. */
   measureJointly(of: Shown, plan: Plan, what?: string): Promise<{ readonly outcome: Outcome; readonly joint: JointResult | null }>;
@@ -48,17 +50,20 @@ export function createRunner(context: ActionContext, model: WorkerModel): Runner
 
   const isCurrent = (runId: string): boolean => facts.getState().run?.runId === runId;
 
-  const begin = ({ kind, what, of, sites, rounds }: RunSpec): string | null => {
+  const isReady = (): boolean => {
     const { checking, device } = facts.getState();
-    if (refusedByRun('no other was begun')) return null;
+    if (refusedByRun('no other was begun')) return false;
     if (checking || device?.status !== 'ready') {
       notifyError(facts, checking || !device?.error ? { name: 'E-GPU-12', message: 'The GPU check has not finished.', hint: 'Wait a moment.' } : device.error);
-      return null;
+      return false;
     }
-    if (model.isOpening()) {
-      notify(facts, { kind: 'warning', name: '', message: 'A model is being opened, so no measurement was begun.', hint: 'Wait a moment.' });
-      return null;
-    }
+    if (!model.isOpening()) return true;
+    notify(facts, { kind: 'warning', name: '', message: 'A model is being opened, so no measurement was begun.', hint: 'Wait a moment.' });
+    return false;
+  };
+
+  const begin = ({ kind, what, of, sites, rounds }: RunSpec): string | null => {
+    if (!isReady()) return null;
     runs += 1;
     const runId = `${kind}-${Date.now()}-${runs}`;
     const { recipe, key } = of;
@@ -94,6 +99,7 @@ export function createRunner(context: ActionContext, model: WorkerModel): Runner
   };
 
   return {
+    isReady,
     run,
     async measureJointly(of, plan, what = plan.name) {
       const { graph, modelSha256, recipe, options, data } = of;
