@@ -1,13 +1,15 @@
 /** Unstable decisions against the rule of ux.md 3.1, on questions whose answer is known and on measured angles. */
 import { describe, expect, it } from 'vitest';
-import { tanSquared } from '../base/angle';
+import { angleOfTanSquared, tanSquared } from '../base/angle';
+import { philox4x32 } from '../base/random';
+import type { SiteFormat } from '../graph/policy';
 import { gpt2Graph } from '../models/gpt2';
 import { poseQuestion, type SiteChoice } from './choices';
 import { costedSites } from './cost';
 import { costTable } from './costs';
 import { goldenEvidence } from './golden-evidence';
 import { offeredChoices } from './offers';
-import { countFlips, FLIPS_TO_FLAG, noiseWidth, SOLVES, unstableSites } from './unstable';
+import { countFlips, flipSolves, FLIPS_TO_FLAG, noiseWidth, SOLVES, unstableSites } from './unstable';
 import { solveWithin } from './within';
 
 /** Sites of cost 1 whose clean angles in NVFP4 are these. */
@@ -44,6 +46,37 @@ describe('decisions within noise', () => {
       expect(countFlips(sites, [], plan, () => width)).toEqual(flips);
       expect(unstableSites(sites, [], plan, () => width).includes('s1')).toBe((flips.get('s1') ?? 0) >= FLIPS_TO_FLAG);
     }
+  });
+
+  it('are the same solve by solve as at once, and as in questions posed anew', () => {
+    const given = sitesOf(Array.from({ length: 24 }, (_, i) => 1 + 0.1 * ((7 * i) % 24))).map((site, i) => (i % 9 === 4 ? { ...site, lock: 'nvfp4' as const } : site));
+    const groups = [['s1', 's8', 's2']];
+    const held = solveWithin(poseQuestion(given, groups), { cost: 11 }).formats;
+    const width = (id: string, format: SiteFormat): number => (format === 'bf16' ? 0 : 0.1 * (Number(id.slice(1)) % 5));
+    const at: number[] = [];
+    let last: ReadonlyMap<string, number> = new Map();
+    for (const flips of flipSolves(given, groups, held, width)) {
+      at.push([...flips.values()].reduce((a, b) => a + b, 0));
+      last = flips;
+    }
+    expect(at).toHaveLength(SOLVES);
+    expect(at.every((sum, i) => i === 0 || sum >= at[i - 1]!)).toBe(true);
+    expect(last).toEqual(countFlips(given, groups, held, width));
+
+    // The draws by their address (Box and Muller), the whole question posed again for every solve.
+    const anew = new Map<string, number>();
+    for (let solve = 0; solve < SOLVES; solve++) {
+      const shifted = given.map((site, s) => ({ ...site, offers: site.offers.map((offer, o) => {
+        const [a, b] = philox4x32([s, o, solve, 0], [20240501, 0]);
+        const draw = Math.sqrt(-2 * Math.log((a + 0.5) / 2 ** 32)) * Math.cos((2 * Math.PI * b) / 2 ** 32);
+        const widthDeg = width(site.id, offer.format);
+        return widthDeg === 0 ? offer : { ...offer, tan2: tanSquared(Math.max(0, angleOfTanSquared(offer.tan2!) + widthDeg * draw)) };
+      }) }));
+      const { formats } = solveWithin(poseQuestion(shifted, groups), { cost: 11 });
+      for (const { id } of given) if (formats[id] !== held[id]) anew.set(id, (anew.get(id) ?? 0) + 1);
+    }
+    expect(anew.size).toBeGreaterThan(3);
+    expect(last).toEqual(anew);
   });
 
   it('flip together in a group, and never under a lock', () => {

@@ -9,10 +9,10 @@ import { assert } from '../base/errors';
 import { philox4x32 } from '../base/random';
 import { floorOf } from '../graph/noise-floor';
 import type { SiteFormat, SiteId } from '../graph/policy';
-import { poseQuestion, type FormatOffer, type SiteChoice } from './choices';
+import { frameQuestion, poseAngles, tan2Of, type SiteChoice } from './choices';
 import { formatOf, resultIn, type CostedSite, type Formats } from './cost';
 import type { MeasuredFormat } from './offers';
-import { solveWithin } from './within';
+import { solveRanks } from './within';
 
 export const SOLVES = 100;
 export const FLIPS_TO_FLAG = 5;
@@ -35,7 +35,8 @@ export function noiseWidth(sites: readonly CostedSite[], low: readonly MeasuredF
 
 /**
  * How often each site took another format than the plan's, solve by solve: yields after each of the SOLVES what there is by
- * then, always the same map, so that a page can do a few at a time. Sites that never did are left out.
+ * then, always the same map, so that a page can do a few at a time. Sites that never did are left out. Costs, groups and
+ * locks are read once: only angles change from solve to solve.
  */
 export function* flipSolves(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): Generator<ReadonlyMap<SiteId, number>, void> {
   const budget = sites.reduce((sum, { id, offers }) => {
@@ -43,11 +44,17 @@ export function* flipSolves(sites: readonly SiteChoice[], groups: readonly (read
     assert(offer, `flipSolves: the plan has ${id} in ${formatOf(plan, id)}, which is not offered`);
     return sum + offer.cost;
   }, 0);
+  const frame = frameQuestion(sites, groups);
+  const noisy = noisyOffers(sites, width);
+  const tan2 = tan2Of(sites);
   const flips = new Map<SiteId, number>();
   for (let solve = 0; solve < SOLVES; solve++) {
-    const shifted = sites.map((site, s) => ({ ...site, offers: site.offers.map((offer, o) => shiftedOffer(offer, width(site.id, offer.format), [s, o, solve])) }));
-    const { formats } = solveWithin(poseQuestion(shifted, groups), { cost: budget });
-    for (const { id } of sites) if (formatOf(formats, id) !== formatOf(plan, id)) flips.set(id, (flips.get(id) ?? 0) + 1);
+    for (const { index, angleDeg, widthDeg, site, offer } of noisy) tan2[index] = shifted(angleDeg + widthDeg * normal(site, offer, solve));
+    const { ranks } = solveRanks(poseAngles(frame, tan2), { cost: budget });
+    frame.decisions.forEach((decision, d) => {
+      const format = decision.formats[ranks[d]!];
+      for (const id of decision.sites) if (formatOf(plan, id) !== format) flips.set(id, (flips.get(id) ?? 0) + 1);
+    });
     yield flips;
   }
 }
@@ -65,12 +72,27 @@ export function unstableSites(sites: readonly SiteChoice[], groups: readonly (re
   return sites.map((site) => site.id).filter((id) => (flips.get(id) ?? 0) >= FLIPS_TO_FLAG);
 }
 
-/** A clean angle below 0 counts as 0, as in a measurement (method.md 1). */
-function shiftedOffer(offer: FormatOffer, widthDeg: number, [site, format, solve]: readonly [number, number, number]): FormatOffer {
-  if (widthDeg === 0 || offer.tan2 === null) return offer;
-  const angleDeg = angleOfTanSquared(offer.tan2) + widthDeg * normal(site, format, solve);
-  // Short of 90 degrees, where the tangent has its pole.
-  return { ...offer, tan2: tanSquared(Math.min(89.9, Math.max(0, angleDeg))) };
+/** An offer whose angle is uncertain; `site` and `offer` address its draws, `index` is its place among all offers. */
+interface NoisyOffer {
+  readonly index: number;
+  readonly site: number;
+  readonly offer: number;
+  readonly angleDeg: number;
+  readonly widthDeg: number;
+}
+
+function noisyOffers(sites: readonly SiteChoice[], width: NoiseWidth): NoisyOffer[] {
+  let count = 0;
+  return sites.flatMap(({ id, offers }, site) => offers.flatMap(({ format, tan2 }, offer): NoisyOffer[] => {
+    const index = count++;
+    const widthDeg = width(id, format);
+    return widthDeg === 0 || tan2 === null || !Number.isFinite(tan2) ? [] : [{ index, site, offer, angleDeg: angleOfTanSquared(tan2), widthDeg }];
+  }));
+}
+
+/** tan^2 of a shifted clean angle: below 0 it counts as 0, as in a measurement (method.md 1), and it stays short of the pole at 90. */
+function shifted(angleDeg: number): number {
+  return tanSquared(Math.min(89.9, Math.max(0, angleDeg)));
 }
 
 /** A standard normal draw by its address (Box and Muller 1958). */
