@@ -35,7 +35,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 
   state: { colour: 'page', imports: [...PURE], packages: ['zustand', 'zundo', 'idb', 'zod'] },
   'ui/charts': { colour: 'page', imports: ['base'], packages: ['react', 'd3'] },
-  ui: { colour: 'page', imports: ['base', 'numerics', 'graph', 'allocate', 'state', 'ui/charts'], packages: ['react', 'zustand'] },
+  ui: { colour: 'page', imports: ['base', 'numerics', 'graph', 'allocate', 'state', 'ui/charts'], packages: ['react', 'zustand', 'pdfkit', '@fontsource/arimo'] },
   app: { colour: 'page', imports: [...PURE, 'state', 'ui', 'ui/charts'], packages: ['react', 'react-dom'] },
 };
 

@@ -7,20 +7,22 @@ import type { Plan } from '../../allocate/plan';
 import type { SiteId } from '../../graph/policy';
 import { PASS_LABELS } from '../../graph/sites';
 import {
-  BENDS_MORE, costChoiceOf, costFigureOf, costOf, fillOf, FILL_WORDS, formatName, frontierOf, hashOfPlan, jointOf, plansOf, provenanceOf, recipeName, totalsOf,
-  type CostChoice, type DocumentState, type Fill, type NamedPlan, type Shown, type ViewState,
+  BENDS_MORE, costChoiceOf, costOf, fillOf, FILL_WORDS, formatName, frontierOf, hashOfPlan, jointOf, provenanceOf, recipeName, totalsOf, unstableOf,
+  type DocumentState, type Fill, type Shown, type ViewState,
 } from '../../state';
+import { costAxis } from '../budget/cost-words';
+import { planPoints } from '../budget/frontier-points-of';
 import { NAMED_PAIRS, pairsAboveNoise, scatterPoints } from '../budget/scatter-panel';
 import { distinctPairs } from '../charts/pairs';
 import type { HeatCell, Mark } from '../charts/heatmap';
 import { ANGLE_DOMAIN } from '../charts/scales';
 import { gridModel, heatCells, markOf } from '../grid/grid-model';
-import type { CostAxis, FigureCell, FigureInputs, FigurePlan, FigureSource } from './figure-types';
+import type { FigureCell, FigureInputs, FigurePlan, FigureSource } from './figure-types';
 
 export interface FigureState {
   readonly shown: Shown;
   readonly document: DocumentState;
-  readonly view: Pick<ViewState, 'fill' | 'cost' | 'ratios' | 'times'>;
+  readonly view: Pick<ViewState, 'fill' | 'cost' | 'ratios' | 'times' | 'pinned'>;
   /** Text of the plan as allocation.json, for its manifest; null where it was not made. */
   readonly allocation: string | null;
 }
@@ -33,7 +35,7 @@ export function figureInputs({ shown, document, view, allocation }: FigureState)
   const source = sourceOf(shown, plan, allocation);
   return {
     heatmap: heatInput(shown, plan, view.fill, source),
-    frontier: frontierInput(shown, document, plan, costChoiceOf(view), source),
+    frontier: frontierInput(shown, document, plan, { view }, source),
     scatter: scatterInput(shown, source),
   };
 }
@@ -73,7 +75,9 @@ function heatInput(shown: Shown, plan: Plan, fill: Fill, source: FigureSource): 
   const here = fill === 'leave-one-out' ? leaveOneOutHere : measuredHere;
   // A picture of stored cells only says so once, in its note.
   const isMixed = here.size > 0;
-  const cells = model === null ? [] : heatCells(model, { fill: fillOf(shown, fill), measuring: null, isStored: (id) => isMixed && !here.has(id) }, plan, plan, ANGLE_DOMAIN);
+  const unpredicted = new Set(totalsOf(shown, plan)?.unpredicted.filter((id) => formatOf(plan.formats, id) !== recipe));
+  const facts = { fill: fillOf(shown, fill), measuring: null, isStored: (id: SiteId) => isMixed && !here.has(id), unstable: unstableOf(shown, { preview: null }), unpredicted };
+  const cells = model === null ? [] : heatCells(model, facts, plan, plan, ANGLE_DOMAIN);
   const head = model?.fixed[0];
   return {
     source, columns: model?.columns ?? 0, groups: model?.groups ?? [],
@@ -88,8 +92,8 @@ function heatInput(shown: Shown, plan: Plan, fill: Fill, source: FigureSource): 
 }
 
 /** `measuring` is a moment on the page; it is never asked for above. */
-function figureCell({ id, row, column, wide, state, angleDeg, mark, locked, belowNoise, stored }: HeatCell): FigureCell {
-  return { id, row, column, wide, state: state === 'measuring' ? 'missing' : state, angleDeg, mark, locked, belowNoise, stored };
+function figureCell({ id, row, column, wide, state, angleDeg, mark, locked, belowNoise, stored, unstable, unpredicted }: HeatCell): FigureCell {
+  return { id, row, column, wide, state: state === 'measuring' ? 'missing' : state, angleDeg, mark, locked, belowNoise, stored, unstable: unstable === true, unpredicted: unpredicted === true };
 }
 
 /** What each mark stands for in this plan: "FP8"; where two formats share a letter, both. */
@@ -103,33 +107,22 @@ function markNames(plan: Plan, ids: readonly SiteId[]): Partial<Record<Mark, str
   return Object.fromEntries([...names].map(([mark, all]) => [mark, [...all].join(' or ')]));
 }
 
-function frontierInput(shown: Shown, document: DocumentState, plan: Plan, choice: CostChoice, source: FigureSource): FigureInputs['frontier'] {
+/** Line, points and axis as the page's frontier has them, and what a table says besides of each measurement. */
+function frontierInput(shown: Shown, document: DocumentState, plan: Plan, { view }: Pick<FigureState, 'view'>, source: FigureSource): FigureInputs['frontier'] {
+  const choice = costChoiceOf(view);
   const costs = costOf(shown, choice);
-  const line = costs === null ? null : frontierOf(shown, plan, choice);
-  const frontier = costs === null || line === null ? [] : line.points.map((point) => ({ cost: costs.figureOf(point.cost), angleDeg: point.angleDeg }));
-  const plans = plansOf(document, shown, choice).filter((named) => isOf(shown, named)).map((named) => planOf(shown, named, choice)).filter((found) => found !== null);
-  return { source, axis: axisOf(costs, [...frontier, ...plans].map(({ cost }) => cost)), frontier, plans };
-}
-
-/** Saved plans of another recipe, or of other switches, cost and bend by other measures. */
-function isOf({ recipe, options }: Shown, named: NamedPlan): boolean {
-  return named.recipe === recipe && JSON.stringify(named.options) === JSON.stringify(options);
-}
-
-function planOf(shown: Shown, { id, name, kind, plan }: NamedPlan, choice: CostChoice): FigurePlan | null {
-  const cost = costFigureOf(shown, plan, choice);
-  if (cost === null) return null;
-  const joint = jointOf(shown, plan)?.result;
-  const measured = joint?.status === 'measured' ? joint : null;
+  const line = frontierOf(shown, plan, choice);
+  if (costs === null) return { source, axis: { name: 'cost', unit: '%', domain: [0, 1] }, frontier: [], plans: [] };
+  const { points } = planPoints(document, shown, choice, choice, view.pinned);
   return {
-    id, name, cost, current: kind === 'current', predictedDeg: totalsOf(shown, plan)?.predictedDeg ?? null,
-    measuredDeg: measured?.angleDeg ?? null, seDeg: measured?.angleSeDeg ?? null, batches: measured?.perBatch.length ?? null,
+    source, axis: costAxis(shown, costs),
+    frontier: (line?.points ?? []).map((point) => ({ cost: costs.figureOf(point.cost), angleDeg: point.angleDeg })),
+    plans: points.map(({ plan: made, ...point }): FigurePlan => {
+      const joint = jointOf(shown, made)?.result;
+      const measured = joint?.status === 'measured' && joint.angleDeg === point.measuredDeg ? joint : null;
+      return { ...point, seDeg: measured?.angleSeDeg ?? null, batches: measured?.perBatch.length ?? null };
+    }),
   };
-}
-
-function axisOf(costs: ReturnType<typeof costOf>, all: readonly number[]): CostAxis {
-  if (costs?.kind === 'bits') return { name: costs.name, unit: 'bits', domain: [Math.floor(Math.min(16, ...all)), 16] };
-  return { name: costs?.name ?? 'cost', unit: '%', domain: [0, Math.max(1, ...all)] };
 }
 
 function scatterInput({ graph, sites }: Shown, source: FigureSource): FigureInputs['scatter'] {

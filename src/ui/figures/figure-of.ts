@@ -2,9 +2,9 @@
  * One figure as a file: data in, SVG text out, the same text for the same data. The drawing beside it is what the PDF is
  * made of (pdf.ts).
  */
-import { formatPercent } from '../../base/units';
+import { costText, type CostAxis } from '../charts/cost-axis';
 import type { Drawing } from './drawing';
-import type { CostAxis, FigureInputs, FigureKind, FigureOptions, FigurePlan, FigureSource } from './figure-types';
+import type { FigureInputs, FigureKind, FigureOptions, FigurePlan, FigureSource } from './figure-types';
 import { frontierFigure } from './frontier-figure';
 import { heatFigure } from './heat-figure';
 import { scatterFigure } from './scatter-figure';
@@ -29,9 +29,9 @@ const DESCRIBE: { readonly [K in FigureKind]: (input: FigureInputs[K]) => string
   frontier: ({ axis, frontier, plans }) => `Bending in degrees against ${axis.name}: ${frontier.length} plans of the frontier, and ${plans.map((plan) => planWords(plan, axis)).join('; ')}.`,
   scatter: ({ points }) => `Bending in degrees against local error of ${points.length} sites, both axes logarithmic.`,
 };
-function planWords({ name, cost, predictedDeg, measuredDeg }: FigurePlan, { unit }: CostAxis): string {
+function planWords({ name, cost, predictedDeg, measuredDeg }: FigurePlan, axis: CostAxis): string {
   const degrees = (deg: number | null, what: string): string => (deg === null ? `not ${what}` : `${what} ${deg.toPrecision(3)} deg`);
-  return `${name} at ${unit === '%' ? formatPercent(cost) : `${cost.toFixed(2)} bits`}: ${degrees(predictedDeg, 'predicted')}, ${degrees(measuredDeg, 'measured')}`;
+  return `${name} at ${costText(axis, cost)}: ${degrees(predictedDeg, 'predicted')}, ${degrees(measuredDeg, 'measured')}`;
 }
 
 export function figureOf<K extends FigureKind>(kind: K, input: FigureInputs[K], options: FigureOptions): Figure {

@@ -2,7 +2,8 @@
  * What a paper figure is made of, as data: the same cells, plans and points that the page draws, with the words around
  * them and the facts a reader needs to find the run again. Angles are degrees, costs shares or the unit they name.
  */
-import type { ChartPlan } from '../charts/frontier-chart';
+import type { CostAxis } from '../charts/cost-axis';
+import type { ChartPlan, LinePoint } from '../charts/frontier-scale';
 import type { HeatCell } from '../charts/heatmap';
 import type { TellingPair } from '../charts/pairs';
 import type { ColourMap } from '../charts/scales';
@@ -38,10 +39,12 @@ export interface FigureSource {
 }
 
 /** A cell as the heatmap draws it; what happens on the page just now (ghost, dimming, a run) is not part of a figure. */
-export type FigureCell = Omit<HeatCell, 'ghost' | 'dimmed' | 'state'> & {
+export type FigureCell = Pick<HeatCell, 'id' | 'row' | 'column' | 'wide' | 'angleDeg' | 'mark' | 'locked' | 'belowNoise' | 'stored'> & {
   readonly state: 'value' | 'missing' | 'failed';
   /** The solver's choice flips within noise (ux.md 3.1). */
-  readonly unstable?: boolean;
+  readonly unstable: boolean;
+  /** The plan has it in a format that was not measured: `??` stands in the place of its figure. */
+  readonly unpredicted: boolean;
 };
 
 export interface FigureRow {
@@ -79,21 +82,11 @@ export interface FigurePlan extends ChartPlan {
   readonly batches: number | null;
 }
 
-/** The axis that a plan's cost is read on. */
-export interface CostAxis {
-  /** "HP GEMM work". */
-  readonly name: string;
-  /** A share 0..1 is read in per cent. */
-  readonly unit: '%' | 'bits';
-  /** Of `cost`: the ends of the axis. */
-  readonly domain: readonly [number, number];
-}
-
 export interface FrontierInput {
   readonly source: FigureSource;
   readonly axis: CostAxis;
   /** Best plan at each budget, cheapest first. */
-  readonly frontier: readonly { readonly cost: number; readonly angleDeg: number }[];
+  readonly frontier: readonly LinePoint[];
   readonly plans: readonly FigurePlan[];
 }
 

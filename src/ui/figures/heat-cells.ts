@@ -5,7 +5,7 @@
  */
 import { cellFigure, type Mark } from '../charts/heatmap';
 import { angleColour, inkOn, type ColourMap } from '../charts/scales';
-import { label, SMALL, type Inks, type Shape } from './drawing';
+import { label, short, SMALL, type Inks, type Shape } from './drawing';
 import type { FigureCell } from './figure-types';
 import { crossLines, dots, frame, hatchLines, inner, stripes, type Box } from './patterns';
 import { textWidth } from './text-width';
@@ -13,10 +13,13 @@ import { textWidth } from './text-width';
 /** What there is room for in a cell: letter and figure, the letter, or a pattern of the mark only. */
 export type Detail = 'figures' | 'letters' | 'patterns';
 
-const BARS: Readonly<Record<Mark, number>> = { B: 0, 8: 2, 6: 1, 4: 0 };
+/** Insets and widths of a mark's border: B one line, 8 two thin ones; 6 has a bar at the left, 4 none. */
+const BORDERS: Readonly<Record<Mark, readonly { readonly inset: number; readonly width: number }[]>> = {
+  B: [{ inset: 1.1, width: 0.8 }], 8: [{ inset: 0.6, width: 0.4 }, { inset: 1.6, width: 0.4 }], 6: [], 4: [],
+};
 export const SIGNS = { missing: '??', failed: '!!' } as const;
 const BADGE = { width: 6.8, height: 8 };
-/** Left of the mark, where the bars of an 8-bit format are. */
+/** Left of the mark, where borders are. */
 const PAD = 3;
 const RIGHT = 2;
 const LOCK_ROOM = 3.6;
@@ -64,18 +67,18 @@ export function cellShapes(cells: readonly PlacedCell[], map: ColourMap, inks: I
     if (cell.angleDeg === null) lines(frame(box, 0.25), inks.strong, 0.5);
     else if (colour === null) lines(frame(box, 0.3), inks.ink, 0.6, [2, 1.2]);
 
-    const hasBorder = cell.mark === 'B' && detail !== 'letters';
+    const borders = detail === 'letters' ? [] : BORDERS[cell.mark];
     // Patterns leave the mark's place free, and a border a solid line.
     const aside = detail === 'figures' ? PAD + BADGE.width + 0.7 : 0;
-    const patterned = inner({ ...box, x: x + aside, width: width - aside }, hasBorder ? 1.9 : 0);
+    const patterned = inner({ ...box, x: x + aside, width: width - aside }, borders.length > 0 ? 2 : 0);
     if (cell.state === 'failed') lines(crossLines(patterned), inks.strong, 0.5);
     else if (cell.state === 'missing') areas(dots(patterned), inks.strong);
     if (cell.belowNoise) lines(hatchLines(patterned), ink, 0.4);
     if (cell.stored) areas(stripes(box), ink);
     const markX = detail === 'figures' ? x + PAD : x + width / 2 - BADGE.width / 2;
-    const sign = cell.state === 'value' || detail !== 'figures' ? null : SIGNS[cell.state];
-    if (detail !== 'letters') lines(Array.from({ length: BARS[cell.mark] }, (_, i) => `M${fixed(x + 0.9 + 1.1 * i)} ${fixed(y + 1)}V${fixed(y + height - 1)}`).join(''), ink, 0.55);
-    if (hasBorder) lines(frame(box, detail === 'patterns' ? 0.6 : 1.1), ink, 0.8);
+    const sign = detail !== 'figures' ? null : cell.state !== 'value' ? SIGNS[cell.state] : cell.unpredicted ? SIGNS.missing : null;
+    for (const border of borders) lines(frame(box, detail === 'patterns' ? border.inset / 2 + 0.2 : border.inset), ink, border.width);
+    if (cell.mark === '6' && detail !== 'letters') lines(`M${short(x + 1)} ${short(y + 1)}V${short(y + height - 1)}`, ink, 0.55);
 
     if (detail !== 'patterns') {
       const letter = { x: markX, y: middle - BADGE.height / 2, width: BADGE.width, height: BADGE.height };
@@ -100,12 +103,11 @@ export function cellShapes(cells: readonly PlacedCell[], map: ColourMap, inks: I
     if (cell.locked) signs.push({ kind: 'circle', ...corner, radius: 1.2, fill: '#ffffff', stroke: { colour: '#000000', width: 0.7 } });
     if (cell.unstable) {
       const at = detail === 'figures' ? { x: corner.x, y: middle + (cell.locked ? 3 : 0) } : { x: corner.x, y: y + height - 1.7 };
-      signs.push({ kind: 'path', d: `M${fixed(at.x - 1.5)} ${fixed(at.y + 1.2)}h3l-1.5 -2.6Z`, fill: '#ffffff', stroke: { colour: '#000000', width: 0.6 } });
+      signs.push({ kind: 'path', d: `M${short(at.x - 1.5)} ${short(at.y + 1.2)}h3l-1.5 -2.6Z`, fill: '#ffffff', stroke: { colour: '#000000', width: 0.6 } });
     }
   }
   const byLook = texts.toSorted((a, b) => lookOf(a).localeCompare(lookOf(b)));
   return [...fills, ...[...strokes.values()].map(({ d, shape }) => shape(d)), ...signs, ...byLook];
 }
 
-const fixed = (x: number): string => String(Number(x.toFixed(2)));
 const lookOf = (shape: Shape): string => (shape.kind === 'text' ? `${shape.anchor} ${shape.bold} ${shape.fill}` : '');

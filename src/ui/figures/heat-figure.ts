@@ -105,7 +105,7 @@ function rowLabels({ rows, fixed }: HeatInput, grid: Grid, inks: Inks): Shape[] 
   return fixed === null ? shapes : [...shapes, label(EDGE, middleOf(rows.length), fixed.group, inks.ink)];
 }
 
-const BLANK: FigureCell = { id: '', row: 0, column: 0, wide: false, state: 'value', angleDeg: null, mark: '4', locked: false, belowNoise: false, stored: false };
+const BLANK: FigureCell = { id: '', row: 0, column: 0, wide: false, state: 'value', angleDeg: null, mark: '4', locked: false, belowNoise: false, stored: false, unstable: false, unpredicted: false };
 
 /** One entry for each mark and pattern that occurs, drawn as a cell of the same detail. */
 function keyEntries(input: HeatInput, grid: Grid, detail: Detail, hasFloor: boolean, map: FigureOptions['colourMap'], inks: Inks): KeyEntry[] {
@@ -125,6 +125,7 @@ function keyEntries(input: HeatInput, grid: Grid, detail: Detail, hasFloor: bool
     ...entry(some(unmeasured), swatch({ state: 'missing' }), `${detail === 'figures' ? `${SIGNS.missing} ` : ''}not measured`),
     ...entry(some((cell) => cell.state === 'failed'), swatch({ state: 'failed' }), `${detail === 'figures' ? `${SIGNS.failed} ` : ''}failed`),
     ...entry(some((cell) => cell.locked), swatch({ locked: true }), 'locked'),
+    ...(detail === 'figures' && some((cell) => cell.unpredicted) ? [words(`${SIGNS.missing} on a colour: not measured in the plan's format`)] : []),
     ...entry(some((cell) => cell.unstable), swatch({ unstable: true }), 'flips within noise'),
     ...entry(some((cell) => cell.stored), swatch({ stored: true }), 'not measured on this device'),
     ...(grid.isShort && parts.some(({ short, long }) => short !== long) ? [words(parts.map(({ short, long }) => `${short} ${long}`).join(', '))] : []),

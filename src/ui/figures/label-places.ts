@@ -25,19 +25,20 @@ export interface LabelPlace {
 const HEIGHT = 8;
 const GAP = 2;
 /** How far up or down a name beside its point may move. */
-const SHIFTS = [0, -4, 4, -8, 8] as const;
+const SHIFTS = [0, -4, 4, -8, 8, -12, 12] as const;
 
 /**
  * Places by id, in the order of the points: those before have the better ones. `taken`: boxes that stay free of text;
- * `shy`: points that a name covers only if there is no other place. A name without any place is absent.
+ * `drawn`: points of lines that no name covers, unless `mayCover` where there is no other place. A name without any place
+ * is absent.
  */
-export function placeLabels(points: readonly Named[], taken: readonly Box[], shy: readonly { readonly x: number; readonly y: number }[], frame: Box): ReadonlyMap<string, LabelPlace> {
+export function placeLabels(points: readonly Named[], taken: readonly Box[], drawn: readonly { readonly x: number; readonly y: number }[], frame: Box, mayCover = false): ReadonlyMap<string, LabelPlace> {
   const used: Box[] = [...taken];
   const places = new Map<string, LabelPlace>();
   for (const point of points) {
     const width = textWidth(point.text, SMALL, point.bold);
     const free = candidates(point).map((place) => ({ place, box: boxOf(place, width) })).filter(({ box }) => isInside(box, frame) && !used.some((other) => overlap(box, other)));
-    const best = free.find(({ box }) => !shy.some((dot) => overlap(box, { ...dot, width: 0, height: 0 }))) ?? free[0];
+    const best = free.find(({ box }) => !drawn.some((dot) => overlap(box, { ...dot, width: 0, height: 0 }))) ?? (mayCover ? free[0] : undefined);
     if (best === undefined) continue;
     used.push(best.box);
     places.set(point.id, best.place);
@@ -45,12 +46,10 @@ export function placeLabels(points: readonly Named[], taken: readonly Box[], shy
   return places;
 }
 
+/** Beside the point, then above and below it, then a little farther to its sides. */
 function candidates({ x, y, radius }: Named): LabelPlace[] {
-  const [right, left] = [x + radius + GAP, x - radius - GAP];
-  return [
-    ...SHIFTS.flatMap((shift): LabelPlace[] => [{ x: right, middle: y + shift, anchor: 'start' }, { x: left, middle: y + shift, anchor: 'end' }]),
-    ...[-1, 1].map((side): LabelPlace => ({ x, middle: y + side * (radius + GAP + HEIGHT / 2), anchor: 'middle' })),
-  ];
+  const beside = (gap: number): LabelPlace[] => SHIFTS.flatMap((shift): LabelPlace[] => [{ x: x + radius + gap, middle: y + shift, anchor: 'start' }, { x: x - radius - gap, middle: y + shift, anchor: 'end' }]);
+  return [...beside(GAP), ...[-1, 1].map((side): LabelPlace => ({ x, middle: y + side * (radius + GAP + HEIGHT / 2), anchor: 'middle' })), ...beside(GAP + 7)];
 }
 
 function boxOf({ x, middle, anchor }: LabelPlace, width: number): Box {
