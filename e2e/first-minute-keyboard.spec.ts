@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, type Locator, type Page } from '@playwright/test';
 import {
-  budget, cell, cells, CHECK_TIMEOUT, countCells, deviceChip, figure, nanoFiles, openPage, pairsOf, plan, runButton, RUN_TIMEOUT, verify, watchErrors,
+  budget, cell, cells, CHECK_TIMEOUT, countCells, deviceChip, exportRow, figure, nanoFiles, openPage, pairsOf, plan, runButton, RUN_TIMEOUT, verify, watchErrors,
 } from './workbench-page';
 
 /** More than the page has tab stops: the focus has gone all around. */
@@ -176,11 +176,12 @@ test('the first minute by keyboard alone', async ({ page, context }) => {
   await test.step('export and share', async () => {
     await tabTo(page, page.getByRole('button', { name: 'Export', exact: true }));
     await press(page, 'Enter');
-    await tabTo(page, page.getByRole('listitem').getByRole('button', { name: 'allocation.json' }));
+    await tabTo(page, exportRow(page, 'allocation.json').getByRole('button', { name: 'Save' }));
     const download = page.waitForEvent('download');
     await press(page, 'Enter');
     const file = JSON.parse(readFileSync(await (await download).path(), 'utf8')) as { readonly sites: Readonly<Record<string, { readonly format: string }>> };
     expect(Object.values(file.sites).filter((site) => site.format === 'bf16')).toHaveLength(await countCells(page, 'precision BF16'));
+    await press(page, 'Escape');
     await expect(page.getByRole('button', { name: 'Export', exact: true })).toBeFocused();
 
     await tabTo(page, page.getByRole('button', { name: 'Share' }));

@@ -104,12 +104,31 @@ export async function takeSmallData(page: Page): Promise<void> {
   await expect(dialog).toBeHidden();
 }
 
-/** Saves through the Export menu and reads what was saved. */
-export async function exported(page: Page, row: 'allocation.json' | 'Probe as JSON'): Promise<Readonly<Record<string, unknown>>> {
+export const exportDrawer = (page: Page): Locator => page.getByRole('dialog', { name: 'Export', exact: true });
+/** One file of the Export drawer, by its name there. */
+export const exportRow = (page: Page, name: string): Locator => exportDrawer(page).getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
+
+export async function openExport(page: Page): Promise<Locator> {
   await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await expect(exportDrawer(page)).toBeVisible();
+  return exportDrawer(page);
+}
+
+/** Saves one file of the open drawer: its name and its text. */
+export async function savedFile(page: Page, name: string): Promise<{ readonly fileName: string; readonly text: string }> {
   const download = page.waitForEvent('download');
-  await page.getByRole('listitem').getByRole('button', { name: row }).click();
-  return JSON.parse(readFileSync(await (await download).path(), 'utf8')) as Readonly<Record<string, unknown>>;
+  await exportRow(page, name).getByRole('button', { name: /^Save/ }).click();
+  const file = await download;
+  return { fileName: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+}
+
+/** Saves through the Export drawer and reads what was saved. */
+export async function exported(page: Page, row: 'allocation.json' | 'Probe as JSON'): Promise<Readonly<Record<string, unknown>>> {
+  const drawer = await openExport(page);
+  const { text } = await savedFile(page, row);
+  await page.keyboard.press('Escape');
+  await expect(drawer).toBeHidden();
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
 /** axe-core, put into the page before, finds nothing. */

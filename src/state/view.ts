@@ -54,7 +54,7 @@ export interface ViewState {
   /** Legend handles, degrees: cells outside are dimmed. */
   readonly range: readonly [number, number];
   readonly singleKeys: boolean;
-  readonly dialog: 'keys' | 'data' | 'share' | null;
+  readonly dialog: 'keys' | 'data' | 'share' | 'export' | null;
   /** When plan and history were last written to this browser; `failed` when it refused. */
   readonly saved: number | 'failed' | null;
 }

@@ -5,9 +5,11 @@ export interface CopyButtonProps {
   readonly text: () => string;
   readonly label: string;
   readonly className?: string;
+  /** Id of what says of what, where the label alone does not. */
+  readonly describedBy?: string;
 }
 
-export function CopyButton({ text, label, className = 'button small' }: CopyButtonProps) {
+export function CopyButton({ text, label, className = 'button small', describedBy }: CopyButtonProps) {
   const [said, setSaid] = useState('');
   const copy = (): void => {
     // Absent on insecure pages, whatever the types say.
@@ -16,7 +18,7 @@ export function CopyButton({ text, label, className = 'button small' }: CopyButt
     written.then(() => setSaid('Copied'), () => setSaid('The browser refused the clipboard')).finally(() => setTimeout(() => setSaid(''), 2500));
   };
   return (
-    <button type="button" className={className} onClick={copy}>
+    <button type="button" className={className} aria-describedby={describedBy} onClick={copy}>
       <span aria-live="polite">{said || label}</span>
     </button>
   );

@@ -5,6 +5,7 @@ import { useView, useWorkbench } from '../workbench';
 const KeysDialog = lazy(() => import('./keys-dialog'));
 const DataDialog = lazy(() => import('./data-dialog'));
 const ShareDialog = lazy(() => import('./share-dialog'));
+const ExportDrawer = lazy(() => import('../export/export-drawer'));
 
 export function Dialogs() {
   const { view } = useWorkbench();
@@ -15,6 +16,7 @@ export function Dialogs() {
       {dialog === 'keys' ? <KeysDialog onClose={close} /> : null}
       {dialog === 'data' ? <DataDialog onClose={close} /> : null}
       {dialog === 'share' ? <ShareDialog onClose={close} /> : null}
+      {dialog === 'export' ? <ExportDrawer onClose={close} /> : null}
     </Suspense>
   );
 }

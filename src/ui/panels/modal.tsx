@@ -3,11 +3,13 @@ import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 export interface ModalProps {
   readonly title: string;
+  /** A dialog in the middle of the page, or a drawer on its right side. */
+  readonly className?: 'modal' | 'drawer';
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-export function Modal({ title, onClose, children }: ModalProps) {
+export function Modal({ title, className = 'modal', onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // Closed while it is still in the document, or the browser gives the focus back to nobody.
@@ -18,7 +20,7 @@ export function Modal({ title, onClose, children }: ModalProps) {
   }, []);
   return (
     <dialog
-      ref={dialog} className="modal" aria-labelledby={id} onClose={onClose}
+      ref={dialog} className={className} aria-labelledby={id} onClose={onClose}
       onClick={(event) => {
         // Only the backdrop is the dialog itself; its content is the form's.
         if (event.target === dialog.current) dialog.current?.close();

@@ -1,4 +1,4 @@
-/** The panels' logic: pace, the one filled button, device words, CSV, what a dropped file is. */
+/** The panels' logic: pace, the one filled button, device words, what a dropped file is. */
 import { describe, expect, it } from 'vitest';
 import { presetPlan, presets } from '../../allocate/plan';
 import type { Measured } from '../../graph/probe-record';
@@ -10,7 +10,6 @@ import { addArrival, remainingMs, type Arrival } from './eta';
 import { EMPTY_INTAKE, kindByName, kindOfJson, missingFiles, modelName, refuseByName } from './file-intake';
 import { primaryAction } from './primary-action';
 import { runLabel } from './run-label';
-import { SITE_COLUMNS, sitesCsv } from './sites-csv';
 
 const graph = gpt2Graph({ model: 'tiny', layers: 1, width: 16, heads: 2, positions: 8, vocabulary: 32, eps: 1e-5 });
 const plan = presetPlan(presets('nvfp4')[0]!, sitesOf(graph, 'nvfp4'), 'nvfp4');
@@ -53,7 +52,7 @@ describe('the filled button', () => {
   it('is Export without a GPU, and none during a run or without a model', () => {
     expect(primaryAction(facts({ device: { ...READY, status: 'absent' } }), plan)).toBe('export');
     expect(primaryAction(facts({ device: null, checking: true }), plan)).toBe('run');
-    const run = { kind: 'probe', runId: 'r', status: 'running', phase: '', recipe: 'nvfp4', key: { text: '', recipe: '' }, measuring: null, part: 'isolated', rounds: 1, done: 0, total: 1, startedAtMs: 0 } as const;
+    const run = { kind: 'probe', what: 'NVFP4', runId: 'r', status: 'running', phase: '', recipe: 'nvfp4', key: { text: '', recipe: '' }, measuring: null, part: 'isolated', rounds: 1, done: 0, total: 1, startedAtMs: 0 } as const;
     expect(primaryAction(facts({ run }), plan)).toBe('none');
     expect(primaryAction(facts({ graph: null }), null)).toBe('none');
   });
@@ -81,19 +80,6 @@ describe('the device chip', () => {
     expect(deviceWords(failed, false)).toMatchObject({ tone: 'error', title: '1 of 2 checks failed on GPU.' });
     expect(deviceReport(failed)).toContain('FAIL  gelu backward: 0 everywhere');
     expect(deviceReport(READY)).toMatch(/vendor: v\npass {2}softmax: worst 1e-7$/);
-  });
-});
-
-describe('sites as CSV', () => {
-  it('has one row a site, full precision, empty where nothing is known', () => {
-    const [first, second] = sitesOf(graph, 'nvfp4');
-    const state = facts({ sites: { [first!.id]: measured, [second!.id]: { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN, "twice"' } }, measuredHere: new Set([first!.id]) });
-    const lines = sitesCsv(state, plan).trimEnd().split('\r\n');
-    expect(lines).toHaveLength(1 + sitesOf(graph, 'nvfp4').length);
-    const row = Object.fromEntries(lines[1]!.split(',').map((value, i) => [SITE_COLUMNS[i], value]));
-    expect(row).toMatchObject({ site: 'h.0.attn.c_attn:fprop', layer: '0', op: 'attn.c_attn', pass: 'fprop', format: 'nvfp4', measured_here: 'true', clean_angle_deg: '1.2345678901234567', local_error: '', rank: '1' });
-    expect(lines[2]).toContain('"E-RUN-01: NaN, ""twice"""');
-    expect(lines[3]).toMatch(/^h\.0\.attn\.c_attn:wgrad,0,attn\.c_attn,wgrad,nvfp4,false,unmeasured,false,,/);
   });
 });
 

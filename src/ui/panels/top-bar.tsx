@@ -4,7 +4,7 @@ import { useStore } from 'zustand';
 import { redoLabel, undoLabel, type Theme } from '../../state';
 import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
 import { DeviceChip } from './device-chip';
-import { ExportMenu } from './export-menu';
+import { ExportButton } from '../export/export-button';
 import { Icon } from './icons';
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
@@ -63,7 +63,7 @@ export function TopBar() {
             if (file) void importFile(file);
           }}
         />
-        <ExportMenu />
+        <ExportButton />
         <button type="button" className="button quiet inspector-toggle" aria-expanded={inspectorOpen} onClick={() => view.setState({ inspectorOpen: !inspectorOpen })}><Icon name="panel" />Inspector</button>
         <button type="button" className="button quiet" aria-label="Keys and help" title="Keys and help (?)" aria-haspopup="dialog" onClick={() => view.setState({ dialog: 'keys' })}>?</button>
       </div>
