@@ -3,7 +3,7 @@
  * be: it is refused by name and nothing is lost.
  */
 import { describe, expect, it } from 'vitest';
-import { baselinesAt, baselinesOf, costChoiceOf, costFaultOf, costFigureOf, costKindOf, costOf, costSumOf, OWN_COST } from '.';
+import { baselinesAt, baselinesOf, costChoiceOf, costFaultOf, costFigureOf, costKindOf, costOf, costSumOf, frontierOf, OWN_COST } from '.';
 import { allMeasured, ALL_OUTS, ALL_SITES, createPage, FULL } from './page-fixture';
 
 type Page = ReturnType<typeof createPage>;
@@ -104,7 +104,7 @@ describe('imported times', () => {
     page.actions.setSecond('mxfp8');
     const plan = page.document.getState().plan!;
     expect(costFaultOf(page.shown(), choice(page))).toMatchObject({ name: 'E-PLAN-09', message: expect.stringContaining('mxfp8') as string });
-    expect([costOf(page.shown(), choice(page)), figure(page), costSumOf(page.shown(), plan, choice(page)), page.actions.planAtPoint(0)]).toEqual([null, null, null, null]);
+    expect([costOf(page.shown(), choice(page)), figure(page), costSumOf(page.shown(), plan, choice(page)), frontierOf(page.shown(), plan, choice(page))]).toEqual([null, null, null, null]);
     expect(baselinesAt(page.shown(), choice(page), plan)).toEqual([]);
     page.actions.setSecond(null);
     expect(figure(page)).toBe(1);

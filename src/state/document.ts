@@ -1,7 +1,7 @@
 /**
- * The document: the recipe with its switches, and the plan a person edits. It alone has a history (200 steps, one a
- * gesture). Each recipe has a plan of its own, so switching there and back changes no cell. Results and view state live
- * in their own stores (structure.md 5); kept-documents.ts keeps it across reloads.
+ * The document: the recipe with its switches and second format, the plan a person edits, and the plans put aside. It alone
+ * has a history (200 steps, one a gesture). Each recipe has a plan of its own, so switching there and back changes no cell.
+ * Results and view state live in their own stores (structure.md 5); kept-documents.ts keeps it across reloads.
  */
 import { temporal } from 'zundo';
 import { createStore } from 'zustand/vanilla';

@@ -9,7 +9,6 @@ export * from './kept-documents';
 export { browserIdle, type Idle } from './idle';
 export type { StoredExample } from './open-actions';
 export * from './fills';
-export * from './marginals';
 export * from './memory';
 export type { HowMuchState, HowMuchTry } from './how-much-state';
 export * from './plans';

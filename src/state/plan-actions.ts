@@ -1,10 +1,9 @@
 /**
- * Editing the plan in hand: paint, lock, baselines, the frontier's points, name and notes, undo and redo.
+ * Editing the plan in hand: paint, lock, baselines, plans of the solver, name and notes, undo and redo.
  * Each gesture is one commit, so one undo step; a preview is none. All of it is allowed while a measurement runs: its
  * results go where they belong, whatever is looked at meanwhile.
  */
-import { differences, paint, planAt, withFormats, type Plan } from '../allocate/plan';
-import type { Limit } from '../allocate/within';
+import { differences, paint, withFormats, type Plan } from '../allocate/plan';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import type { ActionContext } from './context';
 import { costChoiceOf } from './cost-choice';
@@ -13,7 +12,6 @@ import { createDocumentEdits } from './document-edits';
 import { notify } from './facts';
 import { baselinesAt } from './plans';
 import { sitesOf } from './selectors';
-import { frontierOf, withinOf } from './solving';
 import { formatName, plural } from './words';
 
 export function createPlanActions(context: ActionContext) {
@@ -57,18 +55,6 @@ export function createPlanActions(context: ActionContext) {
     },
     commitPlan(plan: Plan, label: string): void {
       withCells(() => take(plan, label));
-    },
-    /** The plan at one point of the frontier (of a row or layer with `part`), keeping locks. */
-    planAtPoint(index: number, part?: ReadonlySet<SiteId>): Plan | null {
-      const plan = planInHand();
-      const frontier = plan ? frontierOf(shown(), plan, costChoiceOf(view.getState()), part) : null;
-      return plan && frontier ? planAt(plan, frontier, index, part) : null;
-    },
-    /** The best plan within a cost, in the unit of the costs, or an angle; of a row or layer with `part`. Locks are kept. */
-    planWithin(limit: Limit, part?: ReadonlySet<SiteId>): Plan | null {
-      const plan = planInHand();
-      const solution = plan ? withinOf(shown(), plan, costChoiceOf(view.getState()), limit, part) : null;
-      return plan && solution ? withFormats(plan, solution.formats, part) : null;
     },
     /** Takes over a baseline's formats, as it is at what the plan in hand costs; locked cells stay. */
     applyBaseline(id: string): void {

@@ -60,6 +60,17 @@ describe('plans put aside', () => {
     expect(names(page)).toEqual(['Plan']);
   });
 
+  it('lets a plan be deleted after an undo, though the branch that ends held it', () => {
+    const { actions, document } = createPage();
+    const id = actions.savePlan()!;
+    actions.rename('Mine');
+    actions.undo();
+    actions.deletePlan(id);
+    expect(document.getState().saved.map((saved) => saved.id)).not.toContain(id);
+    actions.undo();
+    expect(document.getState().saved.map((saved) => saved.id)).toContain(id);
+  });
+
   it('an unknown one is recalled, deleted and pinned as nothing', () => {
     const page = createPage();
     page.actions.recallPlan('plan-9');

@@ -55,8 +55,10 @@ const lowCountsMemo = memo((joints: Results['joint']): ReadonlySet<number> => ne
 export function jointOf(shown: Hashed & Results, plan: Plan): JointResult | null {
   const joints = jointsOf(shown);
   // Hashing thousands of cells takes longer than a frame; most plans under a drag have no joint of their size.
+  const counts = lowCountsMemo(joints);
+  if (counts.size === 0) return null;
   const low = Object.values(plan.formats).reduce((count, format) => count + (format === 'bf16' ? 0 : 1), 0);
-  if (!lowCountsMemo(joints).has(low)) return null;
+  if (!counts.has(low)) return null;
   const hash = hashOfPlan(shown, plan);
   return hash === null ? null : (joints[hash] ?? null);
 }

@@ -3,13 +3,11 @@
  * hand: the frontier, one budget, a row alone, two formats a cell; and that a drag poses nothing anew.
  */
 import { describe, expect, it } from 'vitest';
-import { costOf, costSumOf, frontierOf, marginalsOf, OWN_COST, questionOf, solveFaultOf, totalsOf, withinOf, type CostChoice } from '.';
+import { costOf, costSumOf, frontierOf, OWN_COST, questionOf, solveFaultOf, totalsOf, withinOf, type CostChoice } from '.';
 import { spendAtMost } from '../allocate/frontier';
-import { marginal } from '../allocate/cost';
 import { planAt, type Plan } from '../allocate/plan';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import { RECIPES } from '../graph/recipes';
-import { evidenceOf, sitesOf } from './selectors';
 import { allMeasured, ALL_SITES, createPage, FULL, GRAPH } from './page-fixture';
 
 const MX = { ...FULL, recipe: 'mxfp8', sites: allMeasured('mxfp8', 0.12) } as const;
@@ -113,7 +111,7 @@ describe('what a drag asks for', () => {
     const [line, part] = [frontierOf(page.shown(), plan, OWN_COST)!, frontierOf(page.shown(), plan, OWN_COST, row)];
     for (const share of [0.1, 0.2, 0.3]) {
       const { index } = spendAtMost(line, share * line.totalCost);
-      page.actions.commitPlan(page.actions.planAtPoint(index)!, 'drag');
+      page.actions.commitPlan(planAt(plan, line, index), 'drag');
       const now = page.document.getState().plan!;
       expect(now.formats).not.toBe(plan.formats);
       expect(questionOf(page.shown(), OWN_COST)).toBe(asked);
@@ -136,22 +134,6 @@ describe('what a drag asks for', () => {
     const parts = Array.from({ length: 160 }, (_, n) => new Set(ALL_SITES.filter((_, i) => (n + i) % 7 < 3)));
     const first = parts.map((part) => frontierOf(page.shown(), plan, OWN_COST, part));
     expect(parts.map((part) => frontierOf(page.shown(), plan, OWN_COST, part)).every((line, i) => line === first[i])).toBe(true);
-  });
-
-  it('the figures of all bars in one go are those of each bar', () => {
-    const page = createPage({ record: FULL });
-    page.actions.addStored(MX);
-    page.actions.setFormats(ALL_SITES.filter((_, i) => i % 4 === 1), 'mxfp8');
-    page.actions.setFormats(ALL_SITES.filter((_, i) => i % 5 === 2), 'bf16');
-    const plan = page.document.getState().plan!;
-    const parts = [...Array.from({ length: 12 }, (_, r) => new Set(ALL_SITES.filter((_, i) => i % 12 === r))), new Set<SiteId>(), new Set(ALL_SITES)];
-    const found = marginalsOf(page.shown(), plan, parts);
-    parts.forEach((part, i) => {
-      const alone = marginal(sitesOf(GRAPH, 'nvfp4'), plan.formats, evidenceOf(page.shown()), part);
-      expect(found[i]!.angleDeg).toBeCloseTo(alone.angleDeg, 12);
-      expect(found[i]!.share).toBeCloseTo(alone.share, 12);
-    });
-    expect(marginalsOf(page.shown(), plan, parts)).toBe(found);
   });
 });
 
@@ -182,5 +164,5 @@ it('locks that contradict each other have a reason instead of an answer', () => 
   line.points.forEach((_, i) => expect(line.formatsAt(i)['h.0.mlp.c_fc:fprop']).toBe(line.formatsAt(i)['h.0.attn.c_attn:fprop']));
   page.actions.setLocked(['h.0.mlp.c_fc:fprop', 'h.0.attn.c_attn:fprop'], true);
   expect(solveFaultOf(page.shown(), plan(), OWN_COST)).toMatchObject({ name: 'E-PLAN-08', message: expect.stringMatching(/h\.0\.attn\.c_attn:fprop, h\.0\.mlp\.c_fc:fprop to share a format/) as string });
-  expect([frontierOf(page.shown(), plan(), OWN_COST), withinOf(page.shown(), plan(), OWN_COST, { cost: 1 }), page.actions.planAtPoint(0), page.actions.planWithin({ cost: 1 })]).toEqual([null, null, null, null]);
+  expect([frontierOf(page.shown(), plan(), OWN_COST), withinOf(page.shown(), plan(), OWN_COST, { cost: 1 })]).toEqual([null, null]);
 });

@@ -3,11 +3,13 @@
  * plan and evidence are at rest, and nothing left over from a plan that was changed meanwhile.
  */
 import { describe, expect, it } from 'vitest';
-import { costChoiceOf, hashOfPlan, questionOf, unstableOf, watchUnstable, type Idle } from '.';
+import { costChoiceOf, hashOfPlan, OWN_COST, questionOf, unstableOf, watchUnstable, withinOf, type Idle } from '.';
 import { costedSites } from '../allocate/cost';
 import { costTable } from '../allocate/costs';
 import { offeredChoices } from '../allocate/offers';
+import { withFormats } from '../allocate/plan';
 import { countFlips, FLIPS_TO_FLAG, noiseWidth, SOLVES } from '../allocate/unstable';
+import type { Limit } from '../allocate/within';
 import type { SiteFormat } from '../graph/policy';
 import { allMeasured, ALL_SITES, createPage, createRunningPage, FULL, GRAPH, measured } from './page-fixture';
 import { REST_MS } from './unstable';
@@ -55,8 +57,14 @@ function watchedPage() {
   const hand = handIdle();
   const watch = watchUnstable(page, hand.idle);
   page.actions.setLocked(ALL_SITES.slice(3, 5), true);
-  page.actions.commitPlan(page.actions.planWithin({ cost: 20 })!, 'budget');
+  solve(page, { cost: 20 });
   return { ...page, ...hand, watch };
+}
+
+/** Takes the solver's plan in hand. */
+function solve({ actions, document, shown }: ReturnType<typeof createPage>, limit: Limit): void {
+  const plan = document.getState().plan!;
+  actions.commitPlan(withFormats(plan, withinOf(shown(), plan, OWN_COST, limit)!.formats), 'budget');
 }
 
 /** All in one go, by the allocator's own parts. */
@@ -96,7 +104,7 @@ describe('unstable cells', () => {
   it('of two formats a cell take each format\'s own angles and errors', () => {
     const page = watchedPage();
     page.actions.setSecond('mxfp8');
-    page.actions.commitPlan(page.actions.planWithin({ angleDeg: 2 })!, 'budget');
+    solve(page, { angleDeg: 2 });
     page.pass(REST_MS);
     page.work(3);
     expect(page.facts.getState().unstable?.flips).toEqual(inOneGo(page));
