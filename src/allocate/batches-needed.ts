@@ -3,16 +3,17 @@
  * to when all K judge it. Angles, floors and joint angles are pooled again over each subset, as if only its batches had been
  * measured. Of more than 20 subsets, 20 are drawn with a seed, so the same results give the same rows.
  */
-import { cleanAngle, poolAngles } from '../base/angle';
+import { poolAngles, tanSquared } from '../base/angle';
 import { below, philox4x32 } from '../base/random';
 import { floorOf } from '../graph/noise-floor';
-import type { SiteId } from '../graph/policy';
 import type { NoiseFloor, SiteResult } from '../graph/probe-record';
+import type { SitePart } from '../graph/sites';
+import { anglesOf, frameQuestion, poseAngles } from './choices';
+import { predict, resultIn, type Evidence } from './cost';
 import { planCost } from './costs';
-import { predict, resultIn, type CostedSite, type Evidence } from './cost';
 import type { MeasuredFormat } from './offers';
-import { differences, planWithin, withFormats, type Plan, type PlanQuestion } from './plan';
-import type { Limit } from './within';
+import { choicesFor, differences, withFormats, type Plan, type PlanQuestion } from './plan';
+import { solveWithin, type Limit } from './within';
 
 export interface BatchesInput {
   /** Its evidence holds every batch of every site (`perBatch`) and of the floor (`perRun`). */
@@ -57,10 +58,7 @@ export function batchesNeeded({ asked, plan, limit, joint }: BatchesInput): read
   const counts = results.flatMap((result) => (result.status === 'measured' ? [result.perBatch.length] : []));
   const total = Math.min(...counts);
   if (total === 0 || total === Infinity) return [];
-  const solve = (subset: readonly number[]): Plan => {
-    const pooled = low.map((measured) => pooledOver(measured, sites, subset));
-    return withFormats(plan, planWithin({ ...asked, low: pooled }, plan, limit).formats);
-  };
+  const solve = solverOver(asked, plan, limit);
   const reference = solve(range(total));
   const judge = evidenceOf(low);
   return range(total).map((index): BatchesRow => {
@@ -79,18 +77,38 @@ export function batchesNeeded({ asked, plan, limit, joint }: BatchesInput): read
   });
 }
 
-/** What a probe of only these batches would have found of a format. */
-function pooledOver({ format, evidence }: MeasuredFormat, sites: readonly CostedSite[], subset: readonly number[]): MeasuredFormat {
-  const floor = evidence.floor === null ? null : floorOver(evidence.floor, subset);
-  const pooled = sites.flatMap(({ id, pass }): [SiteId, SiteResult][] => {
-    const result = resultIn(evidence, id, format);
-    if (result === undefined) return [];
-    if (result.status === 'failed') return [[id, result]];
-    const angleDeg = pooledAngle(result, subset);
-    return [[id, { ...result, angleDeg, cleanAngleDeg: cleanAngle(angleDeg, floor === null ? 0 : floorOf(pass, floor)) }]];
-  });
-  // A lock's format that is not asked about keeps what all batches found of it.
-  return { format, evidence: { sites: {}, floor, other: { ...evidence.other, [format]: Object.fromEntries(pooled) } } };
+/** What must be pooled again of an offer: its place among all, and the squared tangents of its batches, where it was measured. */
+interface PooledOffer {
+  readonly index: number;
+  readonly pass: SitePart;
+  readonly measured: MeasuredFormat | undefined;
+  readonly batchTan2: readonly number[] | null;
+}
+
+/** The plan that a subset of the batches gives. Costs, groups and locks are read once. */
+function solverOver(asked: PlanQuestion, plan: Plan, limit: Limit): (subset: readonly number[]) => Plan {
+  const { sites, low } = asked;
+  const { choices, groups } = choicesFor(asked, plan);
+  const frame = frameQuestion(choices, groups);
+  const angles = anglesOf(choices);
+  let count = 0;
+  const offers = choices.flatMap(({ id, offers: own }, s) => own.flatMap(({ format }): PooledOffer[] => {
+    const index = count++;
+    if (format === 'bf16') return [];
+    const measured = low.find((known) => known.format === format);
+    const result = measured && resultIn(measured.evidence, id, format);
+    // A lock's format that is not asked about keeps what all batches found of it, and carries the floor of the others.
+    return [{ index, pass: sites[s]!.pass, measured: measured ?? low[0], batchTan2: result?.status === 'measured' ? result.perBatch.map(({ angleDeg }) => tanSquared(angleDeg)) : null }];
+  }));
+  return (subset) => {
+    const floors = new Map(low.map((measured) => [measured, floorOver(measured.evidence.floor, subset)]));
+    for (const { index, pass, measured, batchTan2 } of offers) {
+      const floor = measured && floors.get(measured);
+      angles.floorTan2[index] = floor ? tanSquared(floorOf(pass, floor)) : 0;
+      if (batchTan2 !== null) angles.tan2[index] = Math.max(0, subset.reduce((sum, batch) => sum + batchTan2[batch]!, 0) / subset.length - angles.floorTan2[index]!);
+    }
+    return withFormats(plan, solveWithin(poseAngles(frame, angles), limit).formats);
+  };
 }
 
 function pooledAngle({ perBatch }: Extract<SiteResult, { status: 'measured' }>, subset: readonly number[]): number {
@@ -98,7 +116,8 @@ function pooledAngle({ perBatch }: Extract<SiteResult, { status: 'measured' }>, 
 }
 
 /** Pooled again over the runs of these batches; as it is where no single runs are known. */
-function floorOver(floor: NoiseFloor, subset: readonly number[]): NoiseFloor {
+function floorOver(floor: NoiseFloor | null, subset: readonly number[]): NoiseFloor | null {
+  if (floor === null) return null;
   const of = (what: 'y' | 'dy', known: number): number => {
     const runs = floor.perRun.filter((run) => run.what === what);
     return runs.length === 0 ? known : poolAngles(runs.filter(({ batch }) => subset.includes(batch)).map(({ angleDeg }) => angleDeg)).angleDeg;

@@ -57,13 +57,18 @@ export interface Question {
   readonly totalCost: number;
 }
 
+/** Angles of every offer of every site, in order. */
+export interface OfferAngles {
+  /** NaN where there is none. */
+  readonly tan2: Float64Array;
+  readonly floorTan2: Float64Array;
+}
+
 /** A question without its angles: what stays when only they change. Decisions, and their formats, in flat arrays. */
 export interface QuestionFrame extends Pick<Question, 'decisions' | 'costUnit' | 'unpredicted' | 'totalCost'> {
   /** The formats of decision d are those from starts[d] to starts[d + 1], by rank. */
   readonly starts: Int32Array;
   readonly costs: Float64Array;
-  /** tan^2 of the largest floor among the sites. */
-  readonly floors: Float64Array;
   /** Whether the solver may take it. */
   readonly usable: Uint8Array;
   /** Which offers a format adds up: indices among those of all sites, from memberStarts[format] on. */
@@ -71,7 +76,6 @@ export interface QuestionFrame extends Pick<Question, 'decisions' | 'costUnit' |
   readonly members: Int32Array;
   /** Where the offers of a site begin among those of all sites. */
   readonly siteStarts: Int32Array;
-  readonly largestFloor: number;
 }
 
 /**
@@ -80,7 +84,7 @@ export interface QuestionFrame extends Pick<Question, 'decisions' | 'costUnit' |
  * integer >= 0, a negative tan^2 or floor, or groups that overlap or name no site.
  */
 export function poseQuestion(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[] = []): Question {
-  return poseAngles(frameQuestion(sites, groups), tan2Of(sites));
+  return poseAngles(frameQuestion(sites, groups), anglesOf(sites));
 }
 
 /** The first step of poseQuestion, with its errors. */
@@ -89,19 +93,13 @@ export function frameQuestion(sites: readonly SiteChoice[], groups: readonly (re
   const siteStarts = new Int32Array(sites.length + 1);
   sites.forEach(({ offers }, s) => (siteStarts[s + 1] = siteStarts[s]! + offers.length));
   let costUnit = 0;
-  let largestFloor = 0;
-  for (const { offers } of sites) {
-    for (const { cost, floorTan2 } of offers) {
-      costUnit = gcd(cost, costUnit);
-      largestFloor = Math.max(largestFloor, floorTan2);
-    }
-  }
+  for (const { offers } of sites) for (const { cost } of offers) costUnit = gcd(cost, costUnit);
   costUnit ||= 1;
   const decisions = gatherDecisions(sites, groups);
   const starts = Int32Array.from([0, ...decisions.map(({ formats }) => formats.length)]);
   for (let d = 1; d < starts.length; d++) starts[d]! += starts[d - 1]!;
   const count = starts.at(-1)!;
-  const [costs, floors, usable, memberStarts] = [new Float64Array(count), new Float64Array(count), new Uint8Array(count), new Int32Array(count + 1)];
+  const [costs, usable, memberStarts] = [new Float64Array(count), new Uint8Array(count), new Int32Array(count + 1)];
   const members: number[] = [];
   let dearest = 0;
   decisions.forEach((decision, d) => {
@@ -114,7 +112,6 @@ export function frameQuestion(sites: readonly SiteChoice[], groups: readonly (re
         const offer = sites[s]!.offers[place]!;
         members.push(siteStarts[s]! + place);
         costs[o]! += offer.cost / costUnit;
-        floors[o] = Math.max(floors[o]!, offer.floorTan2);
         isMeasured &&= isNumber(offer.tan2);
       }
       memberStarts[o + 1] = members.length;
@@ -131,23 +128,27 @@ export function frameQuestion(sites: readonly SiteChoice[], groups: readonly (re
     const formats = offers.filter((offer) => !isNumber(offer.tan2)).map((offer) => offer.format);
     return formats.length === 0 ? [] : [{ id, formats, kept: lock !== null && formats.includes(lock) ? lock : null }];
   });
-  return { decisions, costUnit, unpredicted, totalCost: dearest * costUnit, starts, costs, floors, usable, memberStarts, members: Int32Array.from(members), siteStarts, largestFloor };
+  return { decisions, costUnit, unpredicted, totalCost: dearest * costUnit, starts, costs, usable, memberStarts, members: Int32Array.from(members), siteStarts };
 }
 
-/** tan^2 of every offer of every site, in order; NaN where there is none. */
-export function tan2Of(sites: readonly SiteChoice[]): Float64Array {
-  return Float64Array.from(sites.flatMap(({ offers }) => offers.map(({ tan2 }) => (isNumber(tan2) ? tan2 : NaN))));
+export function anglesOf(sites: readonly SiteChoice[]): OfferAngles {
+  const offers = sites.flatMap((site) => site.offers);
+  return { tan2: Float64Array.from(offers, ({ tan2 }) => (isNumber(tan2) ? tan2 : NaN)), floorTan2: Float64Array.from(offers, ({ floorTan2 }) => floorTan2) };
 }
 
-/** The second step: the question with these tan^2, one an offer as tan2Of gives them. */
-export function poseAngles(frame: QuestionFrame, tan2: Float64Array): Question {
+/** The second step: the question with these angles. What the frame's own sites have no measurement of stays so. */
+export function poseAngles(frame: QuestionFrame, angles: OfferAngles): Question {
   const { decisions, costUnit, unpredicted, totalCost, starts, costs, memberStarts, members, usable } = frame;
-  const scale = integerScale(frame, tan2);
-  const bends = new Float64Array(costs.length);
+  const { tan2, floorTan2 } = angles;
+  const scale = integerScale(frame, angles);
+  const [bends, floors] = [new Float64Array(costs.length), new Float64Array(costs.length)];
   for (let o = 0; o < bends.length; o++) {
-    for (let m = memberStarts[o]!; m < memberStarts[o + 1]!; m++) bends[o]! += Math.round((tan2[members[m]!]! || 0) * scale);
+    for (let m = memberStarts[o]!; m < memberStarts[o + 1]!; m++) {
+      const offer = members[m]!;
+      bends[o]! += Math.round((tan2[offer]! || 0) * scale);
+      floors[o] = Math.max(floors[o]!, Math.round(floorTan2[offer]! * scale));
+    }
   }
-  const floors = frame.floors.map((floor) => Math.round(floor * scale));
   const steps = new Set([0]);
   for (let o = 0; o < floors.length; o++) if (usable[o] === 1) steps.add(floors[o]!);
   const levels = [...steps].sort((a, b) => a - b).flatMap((floor) => {
@@ -186,8 +187,9 @@ function isNumber(tan2: number | null): tan2 is number {
 }
 
 /** Power of two that brings the largest possible tan^2 to at most 2^52: every sum of rounded values is then an exact integer. */
-function integerScale({ siteStarts, largestFloor }: QuestionFrame, tan2: Float64Array): number {
-  let total = largestFloor;
+function integerScale({ siteStarts }: QuestionFrame, { tan2, floorTan2 }: OfferAngles): number {
+  let total = 0;
+  for (const floor of floorTan2) if (floor > total) total = floor;
   for (let s = 0; s + 1 < siteStarts.length; s++) {
     let most = 0;
     for (let o = siteStarts[s]!; o < siteStarts[s + 1]!; o++) if (tan2[o]! > most) most = tan2[o]!;

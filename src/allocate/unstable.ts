@@ -9,7 +9,7 @@ import { assert } from '../base/errors';
 import { philox4x32 } from '../base/random';
 import { floorOf } from '../graph/noise-floor';
 import type { SiteFormat, SiteId } from '../graph/policy';
-import { frameQuestion, poseAngles, tan2Of, type SiteChoice } from './choices';
+import { anglesOf, frameQuestion, poseAngles, type SiteChoice } from './choices';
 import { formatOf, resultIn, type CostedSite, type Formats } from './cost';
 import type { MeasuredFormat } from './offers';
 import { solveRanks } from './within';
@@ -46,11 +46,11 @@ export function* flipSolves(sites: readonly SiteChoice[], groups: readonly (read
   }, 0);
   const frame = frameQuestion(sites, groups);
   const noisy = noisyOffers(sites, width);
-  const tan2 = tan2Of(sites);
+  const angles = anglesOf(sites);
   const flips = new Map<SiteId, number>();
   for (let solve = 0; solve < SOLVES; solve++) {
-    for (const { index, angleDeg, widthDeg, site, offer } of noisy) tan2[index] = shifted(angleDeg + widthDeg * normal(site, offer, solve));
-    const { ranks } = solveRanks(poseAngles(frame, tan2), { cost: budget });
+    for (const { index, angleDeg, widthDeg, site, offer } of noisy) angles.tan2[index] = shifted(angleDeg + widthDeg * normal(site, offer, solve));
+    const { ranks } = solveRanks(poseAngles(frame, angles), { cost: budget });
     frame.decisions.forEach((decision, d) => {
       const format = decision.formats[ranks[d]!];
       for (const id of decision.sites) if (formatOf(plan, id) !== format) flips.set(id, (flips.get(id) ?? 0) + 1);
