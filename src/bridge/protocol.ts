@@ -88,7 +88,7 @@ export type ProbeEvent =
   | { readonly kind: 'phase'; readonly runId: string; readonly text: string }
   | { readonly kind: 'started'; readonly runId: string; readonly provenance: Provenance; readonly allocated: Ledger; readonly resumedSites: number }
   | { readonly kind: 'floor'; readonly runId: string; readonly floor: NoiseFloor; readonly referenceLoss: readonly number[] }
-  /** Of all sites asked for, before the first of them. */
+  /** Of some sites, each before its own `site`: of stored ones at once, then of each that is measured. */
   | { readonly kind: 'scores'; readonly runId: string; readonly scores: Readonly<Record<SiteId, SiteScores>> }
   | { readonly kind: 'site'; readonly runId: string; readonly site: SiteId; readonly result: SiteResult; readonly done: number; readonly total: number }
   | { readonly kind: 'leave-one-out'; readonly runId: string; readonly site: SiteId; readonly result: SiteResult; readonly done: number; readonly total: number }

@@ -12,6 +12,7 @@ import { APP_VERSION } from '../base/version';
 import { engineFingerprint } from '../engine/fingerprint';
 import { Session } from '../engine/session';
 import { predictLedger, probeRun } from '../graph/ledger';
+import type { SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
 import { Probe } from '../probe/probe';
 import { sessionUse } from '../probe/session-use';
@@ -111,8 +112,7 @@ async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, s
   };
   const { referenceLoss, floor } = await stored.reference(phases);
   say(`noise floor: forward ${formatDegrees(floor.forwardDeg)}, backward ${formatDegrees(floor.backwardDeg)}`);
-  const scores = await stored.measureScores(sites, phases);
-  await stored.measureSites(sites, { persistent }, progress(''));
+  await stored.measureSites(sites, { persistent }, { ...phases, ...progress('') });
   const left = leaveOneOut ? await stored.measureLeaveOneOut(sites, progress('all low but ')) : {};
   const found: JointFound[] = [];
   for (const [planHash, policy] of joints) {
@@ -121,8 +121,8 @@ async function measure({ measuring, sites, joints, leaveOneOut }: ProbeInputs, s
     say(`joint of ${joint.lowSites} sites: ${spelled(joint.result)}`);
   }
   const all = await stored.found();
-  const asked = Object.fromEntries(sites.flatMap((site) => (all.sites[site] ? [[site, all.sites[site]] as const] : [])));
-  return { persistent, referenceLoss, floor, scores, sites: asked, ...(leaveOneOut ? { leaveOneOut: left } : {}), joints: found };
+  const ofAsked = <T>(found: Readonly<Record<SiteId, T>>): Record<SiteId, T> => Object.fromEntries(sites.flatMap((site) => (found[site] ? [[site, found[site]] as const] : [])));
+  return { persistent, referenceLoss, floor, scores: ofAsked(all.scores), sites: ofAsked(all.sites), ...(leaveOneOut ? { leaveOneOut: left } : {}), joints: found };
 }
 
 /** A line a measured site, with the time that those left will take. */

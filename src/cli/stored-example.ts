@@ -9,7 +9,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { costedSites } from '../allocate/cost';
 import { planPolicy, policyHash, presetPlan, presets } from '../allocate/plan';
 import { canonicalJson } from '../base/canonical-json';
-import { formatDuration } from '../base/units';
 import { APP_VERSION } from '../base/version';
 import { hashTokens, modelHash, sha256 } from '../data/hash';
 import { gpt2Config } from '../data/hf-config';
@@ -86,11 +85,10 @@ export async function makeStoredExample(name: string, journal: string, extend: b
     if (before) await keepRecord(store, key, before);
     const probe = new StoredProbe(new Probe(session, batches, run), store, key, recipe, options);
     const { referenceLoss, floor } = await probe.reference();
-    const order = coarseOrder(graph, recipe);
-    const started = performance.now();
-    const scores = await probe.measureScores(order);
-    say(`scores of ${order.length} sites: ${formatDuration(performance.now() - started)}`);
-    await probe.measureSites(order, { persistent: false }, { onSite: (site, result, done, total) => say(`${done}/${total} ${site} ${spelled(result)}`) });
+    await probe.measureSites(coarseOrder(graph, recipe), { persistent: false }, {
+      onPhase: say,
+      onSite: (site, result, done, total) => say(`${done}/${total} ${site} ${spelled(result)}`),
+    });
     const sites = costedSites(graph, recipe);
     for (const preset of presets(recipe)) {
       const policy = planPolicy(presetPlan(preset, sites, recipe).formats, sites, options);
@@ -101,7 +99,7 @@ export async function makeStoredExample(name: string, journal: string, extend: b
     const found = await probe.found();
     const record: ProbeRecord = {
       schema: PROBE_SCHEMA, recipe, options, provenance: before?.provenance ?? provenance,
-      referenceLoss, floor, sites: found.sites, joint: found.joint, scores,
+      referenceLoss, floor, sites: found.sites, joint: found.joint, scores: found.scores,
     };
     writeFileSync(path, `${canonicalJson(record)}\n`);
   } finally {

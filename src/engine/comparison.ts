@@ -2,6 +2,7 @@
  * A gradient against its reference: the dispatch that takes partial sums on the device, and their FP64 total on the host
  * (engine.md 6.2).
  */
+import type { SiteId } from '../graph/policy';
 import type { BufferSlice } from '../gpu/gpu';
 import type { ResolvedCommand } from './executor';
 import { COMPARE_CHUNK, COMPARE_WORDS } from './memory';
@@ -58,6 +59,7 @@ export function addPartials(partials: Float32Array, first: number, count: number
 
 /** Sums over the output y of one site, low against high, both from the reference's inputs; FP64 totals of FP32 partials. */
 export interface OutputSums {
+  readonly site: SiteId;
   /** |y_low - y|^2 and |y|^2. */
   readonly dd: number;
   readonly rr: number;

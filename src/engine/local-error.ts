@@ -14,6 +14,7 @@ import { tensorBytes, type Binding, type Step, type ValueKey } from './program';
 import { Values, type BatchShape } from './values';
 
 export interface LocalError {
+  readonly site: SiteId;
   readonly steps: readonly Step[];
   /** The two outputs: FP32, or BF16 of a `:out` site. */
   readonly low: Binding;
@@ -33,7 +34,7 @@ export function localError(reference: Values, site: SiteId, policy: Policy, shap
   const rows = shape.sequences * shape.tokens;
   if (pass === 'out') {
     const rounded = roundTrip(new Values(reference.graph, policy), node, shape);
-    return { steps: [rounded.step], low: rounded.out, high: value(reference.y(id)), bf16: true, quads: tensorBytes(rows, node.cols, true) / 8, elements: rows * node.cols, arriving: reference.arriving(id) };
+    return { site, steps: [rounded.step], low: rounded.out, high: value(reference.y(id)), bf16: true, quads: tensorBytes(rows, node.cols, true) / 8, elements: rows * node.cols, arriving: reference.arriving(id) };
   }
   const outputOf = (out: Binding, p: Policy): Step => ({
     slot: `local-error/${site}`, variant: '', reads: [], writes: [],
@@ -42,7 +43,7 @@ export function localError(reference: Values, site: SiteId, policy: Policy, shap
   const [low, high] = [resource('scratch:local-low'), resource('scratch:local-high')];
   const [outRows, cols] = outputSize(node, pass, rows);
   return {
-    steps: [outputOf(low, policy), outputOf(high, { ...REFERENCE_POLICY, reference: policy.reference })],
+    site, steps: [outputOf(low, policy), outputOf(high, { ...REFERENCE_POLICY, reference: policy.reference })],
     low, high, bf16: false, quads: tensorBytes(outRows, cols, false) / 16, elements: outRows * cols, arriving: pass === 'fprop' ? reference.arriving(id) : null,
   };
 }

@@ -25,7 +25,7 @@ function hex(x: number): string {
 
 /** Everything a run reports but how many steps it took. */
 export function bitsOfRun(run: RunResult): Record<string, string> {
-  const out: Record<string, string> = { loss: hex(run.loss), localError: run.localError === null ? 'none' : hex(run.localError), nonFiniteOperands: `${run.nonFiniteOperands}` };
+  const out: Record<string, string> = { loss: hex(run.loss), localError: run.localError === null ? 'none' : hex(run.localError), nonFiniteOperands: `${run.nonFiniteOperands}`, output: JSON.stringify(run.output) };
   for (const [name, s] of run.sums) out[name] = [s.gg, s.rr, s.dd, s.dr, s.nonFinite].map(hex).join(' ');
   return out;
 }

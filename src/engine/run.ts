@@ -1,6 +1,6 @@
 /** What a run of a session is asked for and what it gives: plain data between the engine and the probe. */
 import type { Policy, RandomDraw, SiteId } from '../graph/policy';
-import type { TensorSums } from './comparison';
+import type { OutputSums, TensorSums } from './comparison';
 import type { Flip } from './compile';
 
 export interface RunResult {
@@ -8,6 +8,8 @@ export interface RunResult {
   readonly sums: ReadonlyMap<string, TensorSums>;
   /** |out_q - out|^2 / |out|^2 of the pass's own output, if asked for. */
   readonly localError: number | null;
+  /** The sums it is of, and with the gradient that arrives there. */
+  readonly output: OutputSums | null;
   /** Inf and NaN elements of quantized operands; their codes cannot show them, so a run that has some is void. */
   readonly nonFiniteOperands: number;
   readonly executedSteps: number;

@@ -69,18 +69,16 @@ export class SessionCommands {
     return gradient ? shiftCommand(param, gradient, whole(this.#buffers.get(this.#reference, `dw:${param}`)), d) : { clear: d };
   }
 
-  localError({ steps, low, high, bf16, quads }: LocalError): ResolvedCommand[] {
+  /** A site's two outputs, compared, and weighed by the gradient that arrives there unless they are gradients themselves. */
+  localError({ steps, low, high, bf16, quads, arriving }: LocalError): ResolvedCommand[] {
     const size = quads * (bf16 ? 8 : 16);
-    const [a, b] = [this.#start(low, size), this.#start(high, size)];
-    const compare = bf16 ? outErrorCommand(a, b, quads, this.#plan.localErrorFirst, this.#sums) : compareCommand('local-error', a, b, quads, this.#plan.localErrorFirst, this.#sums);
-    return [...steps.flatMap((step) => this.step(step, null)), compare];
-  }
-
-  /** Follows `localError`, whose two outputs it weighs by the gradient that arrives there; none of a gradient. */
-  firstOrder({ low, high, bf16, quads, arriving }: LocalError): ResolvedCommand[] {
-    if (arriving === null) return [];
-    const size = quads * (bf16 ? 8 : 16);
-    return [firstOrderCommand(this.#start(low, size), this.#start(high, size), this.#start({ value: arriving }, quads * 8), bf16, quads, this.#plan.localErrorFirst, this.#sums)];
+    const [q, r] = [this.#start(low, size), this.#start(high, size)];
+    const first = this.#plan.localErrorFirst;
+    return [
+      ...steps.flatMap((step) => this.step(step, null)),
+      bf16 ? outErrorCommand(q, r, quads, first, this.#sums) : compareCommand('local-error', q, r, quads, first, this.#sums),
+      ...(arriving === null ? [] : [firstOrderCommand(q, r, this.#start({ value: arriving }, quads * 8), bf16, quads, first, this.#sums)]),
+    ];
   }
 
   #start(binding: Binding, size: number): BufferSlice {

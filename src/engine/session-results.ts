@@ -15,6 +15,8 @@ import type { RunResult } from './run';
 import { addGram } from './shifts';
 import { paramBytes } from './values';
 
+type Read = Awaited<ReturnType<Readback['read']>>;
+
 export class SessionResults {
   #gpu: Gpu;
   #buffers: SessionBuffers;
@@ -29,23 +31,18 @@ export class SessionResults {
     this.#rows = rows;
   }
 
-  /** Sums of these parameters; stats: the buffer of the run's loss rows; withLocalError: the run has taken one. */
-  async ofRun(params: readonly string[], stats: GPUBuffer, withLocalError: boolean): Promise<Omit<RunResult, 'executedSteps'>> {
+  /** Sums of these parameters; stats: the buffer of the run's loss rows; output: of which the run has taken a local error. */
+  async ofRun(params: readonly string[], stats: GPUBuffer, output: LocalError | null): Promise<Omit<RunResult, 'executedSteps'>> {
     const read = await this.#read(part(stats, 0, this.#rows * 16));
     const sums = new Map(params.map((name) => [name, addPartials(read.sums, this.#plan.first.get(name) ?? 0, this.#plan.chunks.get(name) ?? 0)]));
-    let localError: number | null = null;
-    if (withLocalError) {
-      // A tensor that is zero or overflows has no relative error: null, never a NaN that looks like a figure.
-      const { dd, rr } = this.#output(read.sums);
-      localError = rr > 0 && Number.isFinite(dd / rr) ? dd / rr : null;
-    }
-    return { sums, loss: lossOf(read.stats, this.#rows), localError, nonFiniteOperands: read.nonFiniteOperands };
+    const found = output ? this.#output(read, output) : null;
+    // A tensor that is zero or overflows has no relative error: null, never a NaN that looks like a figure.
+    const localError = found && found.rr > 0 && Number.isFinite(found.dd / found.rr) ? found.dd / found.rr : null;
+    return { sums, loss: lossOf(read.stats, this.#rows), localError, output: found, nonFiniteOperands: read.nonFiniteOperands };
   }
 
-  async ofOutput({ elements, arriving }: Pick<LocalError, 'elements' | 'arriving'>): Promise<OutputSums> {
-    const read = await this.#read(null);
-    const { dd, rr, gd, gg, nonFinite } = this.#output(read.sums);
-    return { dd, rr, arriving: arriving === null ? null : { gd, gg }, elements, nonFinite: nonFinite + read.nonFiniteOperands };
+  async ofOutput(output: LocalError): Promise<OutputSums> {
+    return this.#output(await this.#read(null), output);
   }
 
   /** Inner products of the first n kept shifts, [n, n]. */
@@ -65,11 +62,12 @@ export class SessionResults {
   }
 
   /** Of the tensor that a local error was taken of; chunks past its own are zero. */
-  #output(sums: Float32Array): ReturnType<typeof addOutput> {
-    return addOutput(sums, this.#plan.localErrorFirst, this.#plan.total - this.#plan.localErrorFirst);
+  #output({ sums, nonFiniteOperands }: Read, { site, elements, arriving }: LocalError): OutputSums {
+    const { dd, rr, gd, gg, nonFinite } = addOutput(sums, this.#plan.localErrorFirst, this.#plan.total - this.#plan.localErrorFirst);
+    return { site, dd, rr, arriving: arriving === null ? null : { gd, gg }, elements, nonFinite: nonFinite + nonFiniteOperands };
   }
 
-  #read(stats: BufferSlice | null): ReturnType<Readback['read']> {
+  #read(stats: BufferSlice | null): Promise<Read> {
     return this.#readback.read(this.#buffers.shared('sums'), stats, this.#buffers.find('shared', 'low:alpha'));
   }
 

@@ -146,7 +146,7 @@ export class Session {
     const on = this.#commands();
     const commands = [...on.start(), ...program.steps.flatMap((step) => on.step(step, null)), ...this.graph.params.map(({ name }) => on.compare(name))];
     await this.#executor.run(commands, checkpoint);
-    const found = await this.#results.ofRun(this.graph.params.map((p) => p.name), this.#buffers.get(this.#reference, this.#loss), false);
+    const found = await this.#results.ofRun(this.graph.params.map((p) => p.name), this.#buffers.get(this.#reference, this.#loss), null);
     resident.run = { ...found, executedSteps: program.steps.length };
     resident.ofBase = policy === this.#basePolicy;
     return resident.run;
@@ -175,10 +175,11 @@ export class Session {
     }
     const untouched = this.graph.params.filter(({ name }) => !touched.has(name));
     if (keepShift !== undefined) commands.push(...untouched.map(({ name }) => on.keepShift(keepShift, name, null)));
-    if (localErrorOf !== undefined) commands.push(...on.localError(localError(this.#values, localErrorOf, policy, this.shape, settings)));
+    const output = localErrorOf === undefined ? null : localError(this.#values, localErrorOf, policy, this.shape, settings);
+    if (output) commands.push(...on.localError(output));
     await this.#executor.run(commands, checkpoint);
     const lossRows = this.#buffers.get(dirty.has(this.#loss) ? 'work' : this.#reference, this.#loss);
-    const found = await this.#results.ofRun([...touched], lossRows, localErrorOf !== undefined);
+    const found = await this.#results.ofRun([...touched], lossRows, output);
     const sums = new Map<string, TensorSums>();
     for (const { name } of this.graph.params) {
       const known = found.sums.get(name) ?? reference.sums.get(name);
@@ -196,7 +197,7 @@ export class Session {
     assert(!this.#use.plan && this.referenceRun && this.#resident.ofBase, 'measureOutput: run the reference policy first');
     const output = localError(this.#values, site, policy, this.shape, random ? { random } : {});
     const on = this.#commands();
-    await this.#executor.run([...on.start(), ...on.localError(output), ...on.firstOrder(output)], checkpoint);
+    await this.#executor.run([...on.start(), ...on.localError(output)], checkpoint);
     return this.#results.ofOutput(output);
   }
 

@@ -4,11 +4,12 @@
  * yields a reason and never an angle.
  */
 import { cleanAngle, gradientMetrics, poolAngles } from '../base/angle';
-import { BendscopeError } from '../base/errors';
+import { BendscopeError, toPlainError } from '../base/errors';
 import type { Graph } from '../graph/types';
-import type { BatchMeasure, Measured } from '../graph/probe-record';
+import type { BatchMeasure, Failed, Measured, SiteScores } from '../graph/probe-record';
 import type { TensorSums } from '../engine/comparison';
 import type { RunResult } from '../engine/run';
+import { batchScores } from './scores';
 
 /** One run against one batch's reference. */
 export interface RunMeasure extends BatchMeasure {
@@ -16,6 +17,8 @@ export interface RunMeasure extends BatchMeasure {
   readonly layerAngleDeg: Readonly<Record<string, number>>;
   /** |g*|^2 */
   readonly referenceSquared: number;
+  /** Of the site whose local error the run has taken. */
+  readonly scores: SiteScores | null;
 }
 
 /** The key of parameters outside the transformer blocks in layerAngleDeg. */
@@ -55,6 +58,13 @@ export function assertFinite(run: RunResult, what: string): void {
   if (fault !== null) throw new BendscopeError('E-RUN-02', `${what}: expected a finite gradient, got ${fault}`, 'The angle of this run does not exist. Look at the tensor named, at the weights for NaN and Inf, or leave the site in BF16.');
 }
 
+/** A fault of this one site -> its result. A lost device, a cancelled run and our own faults are not the site's: thrown on. */
+export function failed(thrown: unknown): Failed {
+  const { name, message } = toPlainError(thrown);
+  if (name !== 'E-RUN-02') throw thrown;
+  return { status: 'failed', errorName: name, reason: message };
+}
+
 export function measureRun(graph: Graph, run: RunResult, reference: RunResult, what: string): RunMeasure {
   assertFinite(run, what);
   const whole = total(run.sums.values());
@@ -81,6 +91,7 @@ export function measureRun(graph: Graph, run: RunResult, reference: RunResult, w
     tensorAngleDeg,
     layerAngleDeg,
     referenceSquared: whole.rr,
+    scores: run.output ? batchScores(graph, run.output, reference) : null,
   };
 }
 

@@ -1,10 +1,10 @@
 /**
- * The probe: reference runs, floor runs, scores of other methods, then one isolated site after the other over all batches, each streamed as it
+ * The probe: reference runs, floor runs, then one isolated site after the other over all batches, each streamed as it
  * is finished; sites left out of an all-low plan; and joint policies. It knows no worker, file or page: results go to a
  * sink. Sites are independent of each other and of their order, bit for bit, because each is compared with the same
  * reference runs and takes random numbers addressed by batch and draw.
  */
-import { toPlainError, BendscopeError } from '../base/errors';
+import { BendscopeError } from '../base/errors';
 import type { Checkpoint } from '../engine/executor';
 import type { RunResult, Variant } from '../engine/run';
 import type { Session } from '../engine/session';
@@ -15,7 +15,7 @@ import type { Failed, NoiseFloor, Persistence, SiteResult, SiteScores } from '..
 import { floorOf, floorOfPasses } from '../graph/noise-floor';
 import { floorFlips, poolFloor } from './floor';
 import { lowSites, policyLowering, withPlanLocalError, type Isolated } from './low-sites';
-import { assertFinite, measureRun, pool, type RunMeasure } from './metrics';
+import { assertFinite, failed, measureRun, pool, type RunMeasure } from './metrics';
 import { persistentShift, whyNotOverBatches, whyNotOverDraws } from './persistence';
 import { batchScores, poolScores } from './scores';
 
@@ -26,6 +26,8 @@ export interface ProbeSink {
   onMeasuring?(site: SiteId): void;
   onReference?(losses: readonly number[]): void;
   onFloor?(floor: NoiseFloor): void | Promise<void>;
+  /** What other methods would say of a site: before its result. */
+  onScores?(site: SiteId, scores: SiteScores): void | Promise<void>;
   onSite?(site: SiteId, result: SiteResult): void | Promise<void>;
 }
 
@@ -103,19 +105,21 @@ export class Probe {
     return this.#floor;
   }
 
-  /** What other methods would say of these sites. Every reference is used once, whether it stays resident or not. */
-  async measureScores(sites: readonly SiteId[], recipe: RecipeName, options: PolicyOptions, sink: ProbeSink = {}): Promise<Record<SiteId, SiteScores>> {
+  /** Scores of sites that were measured without them; those that `measureSites` measures come with it, same bits, at no cost. */
+  async measureScores(sites: readonly SiteId[], recipe: RecipeName, options: PolicyOptions, sink: ProbeSink): Promise<void> {
     const { graph } = this.#session;
-    const found = sites.map((site): [SiteId, SiteScores[]] => [site, []]);
-    for (let k = 0; k < this.#batches.length; k++) {
-      sink.onPhase?.(`scores of other methods ${k + 1}/${this.#batches.length}`);
-      const reference = await this.#use(k);
-      for (const [site, batches] of found) {
-        const output = await this.#session.measureOutput(site, policyLowering(graph, [site], recipe, options), { step: k, draw: 0 }, this.#checkpoint);
-        batches.push(batchScores(graph, site, output, reference));
+    for (const group of this.#groups(sites)) {
+      const found = group.map((site): [SiteId, SiteScores[]] => [site, []]);
+      sink.onPhase?.(`scores of other methods for ${group.join(', ')}`);
+      for (let k = 0; k < this.#batches.length; k++) {
+        const reference = await this.#use(k);
+        for (const [site, batches] of found) {
+          const output = await this.#session.measureOutput(site, policyLowering(graph, [site], recipe, options), { step: k, draw: 0 }, this.#checkpoint);
+          batches.push(batchScores(graph, output, reference));
+        }
       }
+      for (const [site, batches] of found) await sink.onScores?.(site, poolScores(batches));
     }
-    return Object.fromEntries(found.map(([site, batches]) => [site, poolScores(batches)]));
   }
 
   /** Isolated sites, in the order given. A site that fails is a result with its reason; only a broken device throws. */
@@ -127,6 +131,7 @@ export class Probe {
     const variant = (site: SiteId, step: number, draw = 0): Variant => ({ policy: policyLowering(graph, [site], recipe, options), random: { step, draw } });
     const cells = this.#cells(sites, (site, k) => ({ ...variant(site, k), localErrorOf: site, ...(keep ? { keepShift: k } : {}) }), sink);
     for await (const [site, { runs, failure, elapsedMs }] of cells) {
+      await sink.onScores?.(site, poolScores(failure ? [] : runs.map(({ scores }) => scores)));
       if (failure) {
         await sink.onSite?.(site, failure);
         continue;
@@ -239,11 +244,4 @@ export class Probe {
     for (let i = 0; i < sites.length; i += size) groups.push(sites.slice(i, i + size));
     return groups;
   }
-}
-
-/** A fault of this one site -> its result. A lost device, a cancelled run and our own faults are not the site's: thrown on. */
-function failed(thrown: unknown): Failed {
-  const { name, message } = toPlainError(thrown);
-  if (name !== 'E-RUN-02') throw thrown;
-  return { status: 'failed', errorName: name, reason: message };
 }

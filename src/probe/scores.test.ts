@@ -15,7 +15,7 @@ import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
 import type { SiteScores } from '../graph/probe-record';
 import { paintableSites } from '../graph/sites';
 import { policyLowering } from './low-sites';
-import { Probe, type Tokens } from './probe';
+import { Probe, type ProbeSink, type Tokens } from './probe';
 import { batchScores, parametersBelow, poolScores } from './scores';
 import { sessionUse } from './session-use';
 
@@ -36,15 +36,21 @@ afterAll(() => {
   gpu.device.destroy();
 });
 
-/** resident: how many reference runs stay on the device, all by default. */
-async function scoresOf(tokens: readonly Tokens[], recipe: RecipeName, options: PolicyOptions, sites: readonly SiteId[], resident = tokens.length): Promise<Scores> {
+/** how: without runs of the sites, or beside them; resident: how many reference runs stay on the device, all by default. */
+async function scoresOf(tokens: readonly Tokens[], recipe: RecipeName, options: PolicyOptions, sites: readonly SiteId[], how: 'alone' | 'beside' = 'alone', resident = tokens.length): Promise<Scores> {
   const shape = shapeOf(tokens[0] ?? []);
   const run = { ...probeRun(graph, shape, tokens.length, { recipe, options, persistent: false }), batches: resident };
   const session = await Session.create(gpu, graph, params, shape, sessionUse(run));
   try {
-    const phases: string[] = [];
-    const found = await new Probe(session, tokens, run).measureScores(sites, recipe, options, { onPhase: (text) => void phases.push(text) });
-    expect(phases).toEqual(tokens.map((_, k) => `scores of other methods ${k + 1}/${tokens.length}`));
+    const probe = new Probe(session, tokens, run);
+    const found: Record<SiteId, SiteScores> = {};
+    const sink: ProbeSink = { onScores: (site, scores) => void (found[site] = scores), onSite: (site) => expect(found).toHaveProperty([site]) };
+    if (how === 'beside') {
+      await probe.measureFloor({}, { forwardDeg: 0.1, backwardDeg: 0.01, perRun: [] });
+      await probe.measureSites(sites, recipe, options, { persistent: false }, sink);
+    } else {
+      await probe.measureScores(sites, recipe, options, sink);
+    }
     return found;
   } finally {
     session.dispose();
@@ -90,13 +96,16 @@ describe('parameters below a dx', () => {
 });
 
 describe('the same bits', () => {
-  it('with one resident reference run as with all, in another order, alone; another seed draws otherwise', async () => {
+  it('beside the runs of the sites as without them, with one resident reference run as with all, in another order; another seed draws otherwise', async () => {
     const options = { rht: true, sr: true };
     const sites = ['h.0.mlp.c_fc:fprop', 'h.1.attn.c_attn:dgrad', 'h.1.mlp.c_proj:wgrad'];
     const [fprop = '', dgrad = '', wgrad = ''] = sites;
     const all = await scoresOf(SMALL, 'nvfp4', options, sites);
-    expect(await scoresOf(SMALL, 'nvfp4', options, sites.toReversed(), 1)).toEqual(all);
+    expect(await scoresOf(SMALL, 'nvfp4', options, sites.toReversed(), 'alone', 1)).toEqual(all);
+    expect(await scoresOf(SMALL, 'nvfp4', options, sites, 'beside')).toEqual(all);
     expect(await scoresOf(SMALL, 'nvfp4', options, [dgrad])).toEqual({ [dgrad]: all[dgrad] });
+    const outs = ['wte:out', 'h.1.res_1:out'];
+    expect(await scoresOf(SMALL, 'fp8-out', { out: 'mx' }, outs, 'beside')).toEqual(await scoresOf(SMALL, 'fp8-out', { out: 'mx' }, outs));
     const seeded = await scoresOf(SMALL, 'nvfp4', { ...options, seed: 9 }, sites);
     expect(seeded[fprop]).toEqual(all[fprop]);
     for (const site of [dgrad, wgrad]) expect(seeded[site]?.snip).not.toBe(all[site]?.snip);
@@ -105,11 +114,11 @@ describe('the same bits', () => {
 
 describe('formulas, and what has no score', () => {
   const [FPROP, DGRAD, WGRAD] = ['h.0.attn.c_proj:fprop', 'h.0.attn.c_proj:dgrad', 'h.0.attn.c_proj:wgrad'] as const;
-  const output: OutputSums = { dd: 4, rr: 100, arriving: { gd: 7, gg: 9 }, elements: 16, nonFinite: 0 };
+  const output: OutputSums = { site: FPROP, dd: 4, rr: 100, arriving: { gd: 7, gg: 9 }, elements: 16, nonFinite: 0 };
   const gradient: OutputSums = { ...output, arriving: null };
   /** |g|^2 of each tensor is 1, so that the whole is the number of tensors. */
   const reference = { loss: 3, sums: new Map(graph.params.map(({ name }) => [name, { gg: 1, rr: 1, dd: 0, dr: 0, nonFinite: 0 }])) };
-  const of = (site: SiteId, change: Partial<OutputSums> = {}, loss = 3): SiteScores => batchScores(graph, site, { ...(site === FPROP ? output : gradient), ...change }, { ...reference, loss });
+  const of = (site: SiteId, change: Partial<OutputSums> = {}, loss = 3): SiteScores => batchScores(graph, { ...(site === FPROP ? output : gradient), site, ...change }, { ...reference, loss });
   const none = { firstOrder: null, snip: null };
 
   it('by hand', () => {
@@ -130,9 +139,10 @@ describe('formulas, and what has no score', () => {
     expect(of(FPROP, { arriving: { gd: NaN, gg: 9 } })).toEqual({ firstOrder: null, snip: 0.5 });
     expect(of(FPROP, {}, 0)).toEqual({ firstOrder: 7, snip: null });
     const zero = new Map([...reference.sums].map(([name, sums]) => [name, { ...sums, rr: 0 }]));
-    expect(batchScores(graph, WGRAD, gradient, { loss: 3, sums: zero })).toEqual(none);
+    expect(batchScores(graph, { ...gradient, site: WGRAD }, { loss: 3, sums: zero })).toEqual(none);
     expect(of(FPROP, { dd: 0, arriving: { gd: 0, gg: 9 } })).toEqual({ firstOrder: 0, snip: 0 });
     expect(poolScores([of(FPROP), none, of(FPROP)])).toEqual(none);
+    expect([poolScores([of(FPROP), null]), poolScores([])]).toEqual([none, none]);
     expect(poolScores([of(WGRAD), of(WGRAD)])).toEqual(of(WGRAD));
   });
 });

@@ -1,23 +1,22 @@
 /**
  * What other methods would say of a site, from one batch's reference run and the site's own output alone (formats.md 7):
- * ModelOpt's first order and a SNIP-like divergence, made of sums that the engine takes. No run is made, so it is cheap;
- * and it is no angle: these are what angles are compared with.
+ * ModelOpt's first order and a SNIP-like divergence, made of sums that the engine takes. They are no angles, but what
+ * angles are compared with.
  */
 import type { OutputSums } from '../engine/comparison';
 import type { RunResult } from '../engine/run';
 import type { SiteScores } from '../graph/probe-record';
 import { parseSiteId } from '../graph/sites';
-import type { SiteId } from '../graph/policy';
 import type { Graph } from '../graph/types';
 
 /** One batch's scores; a quotient that does not exist is null, never NaN. `reference`: the batch's reference run. */
-export function batchScores(graph: Graph, site: SiteId, output: OutputSums, reference: Pick<RunResult, 'loss' | 'sums'>): SiteScores {
+export function batchScores(graph: Graph, output: OutputSums, reference: Pick<RunResult, 'loss' | 'sums'>): SiteScores {
   // Sums over Inf or NaN are whatever the device made of them.
   if (output.nonFinite > 0) return { firstOrder: null, snip: null };
-  return { firstOrder: output.arriving ? finite(output.arriving.gd) : null, snip: finite(divergence(graph, site, output, reference)) };
+  return { firstOrder: output.arriving ? finite(output.arriving.gd) : null, snip: finite(divergence(graph, output, reference)) };
 }
 
-function divergence(graph: Graph, site: SiteId, { dd, rr, arriving, elements }: OutputSums, { loss, sums }: Pick<RunResult, 'loss' | 'sums'>): number {
+function divergence(graph: Graph, { site, dd, rr, arriving, elements }: OutputSums, { loss, sums }: Pick<RunResult, 'loss' | 'sums'>): number {
   // Loss divergence: |<g, dy>| / L as it is on average over errors of this size whose direction knows nothing of g.
   if (arriving) return Math.sqrt((arriving.gg * dd) / elements) / loss;
   const { node, pass } = parseSiteId(graph, site);
@@ -46,9 +45,9 @@ export function parametersBelow(graph: Graph, node: string): ReadonlySet<string>
   return below;
 }
 
-/** Batches -> what is reported: the sum of the first order, the mean of the divergence. One that a batch has not is none. */
-export function poolScores(batches: readonly SiteScores[]): SiteScores {
-  const sum = (of: (scores: SiteScores) => number | null): number => batches.reduce((total, scores) => total + (of(scores) ?? NaN), 0);
+/** Batches -> what is reported: the sum of the first order, the mean of the divergence. What one batch has not, or none was run, is none. */
+export function poolScores(batches: readonly (SiteScores | null)[]): SiteScores {
+  const sum = (of: (scores: SiteScores) => number | null): number => batches.reduce((total, scores) => total + ((scores && of(scores)) ?? NaN), batches.length > 0 ? 0 : NaN);
   return { firstOrder: finite(sum(({ firstOrder }) => firstOrder)), snip: finite(sum(({ snip }) => snip) / batches.length) };
 }
 

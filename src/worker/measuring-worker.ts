@@ -74,8 +74,7 @@ export class MeasuringWorker implements WorkerApi {
         onMeasuring: (site) => emit({ kind: 'measuring', runId, site }),
         onSite: (site, result, done, total) => emit({ kind, runId, site, result, done, total }),
       });
-      emit({ kind: 'scores', runId, scores: await probe.measureScores(sites, { onPhase: (text) => emit({ kind: 'phase', runId, text }) }) });
-      await probe.measureSites(sites, extra, sinkOf('site'));
+      await probe.measureSites(sites, extra, { ...sinkOf('site'), onPhase: (text) => emit({ kind: 'phase', runId, text }), onScores: (scores) => emit({ kind: 'scores', runId, scores }) });
       if (extra.leaveOneOut) {
         emit({ kind: 'phase', runId, text: 'leaving one site out at a time' });
         await probe.measureLeaveOneOut(sites, sinkOf('leave-one-out'));

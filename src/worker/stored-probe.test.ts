@@ -16,20 +16,22 @@ function measured(angleDeg: number, localError: number | null): Measured {
   return { ...batch, status: 'measured', cleanAngleDeg: angleDeg, angleSeDeg: null, belowNoise: false, blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [batch, batch], elapsedMs: 1 };
 }
 
+const SCORES = (site: SiteId) => ({ firstOrder: null, snip: site.length });
+
 /** A probe that notes what it is asked to measure; B fails. */
 function counting(store: RunStore) {
   const asked: string[] = [];
   const probe = new StoredProbe({
     referenceLosses: () => Promise.resolve((asked.push('reference'), [5, 6])),
     measureFloor: (_sink, stored) => Promise.resolve(stored ?? (asked.push('floor'), FLOOR)),
-    measureScores(sites, _recipe, _options, sink) {
-      asked.push(`scores of ${sites.join()}`);
-      sink?.onPhase?.('scores');
-      return Promise.resolve(Object.fromEntries(sites.map((site) => [site, { firstOrder: null, snip: site.length }])));
+    async measureScores(sites, _recipe, _options, sink) {
+      if (sites.length > 0) asked.push(`scores of ${sites.join()}`);
+      for (const site of sites) await sink.onScores?.(site, SCORES(site));
     },
     async measureSites(sites, _recipe, _options, { persistent }, sink) {
       for (const site of sites) {
         asked.push(site);
+        await sink.onScores?.(site, SCORES(site));
         await sink.onSite?.(site, site === B ? FAILED : { ...measured(3, 0.5), ...(persistent ? { persistent: PERSISTENT } : {}) });
       }
     },
@@ -60,19 +62,18 @@ describe('a probe over a store', () => {
     expect(second.told).toEqual([`${A} 1/3 stored`, `${C} 2/3`, `${B} 3/3`]);
   });
 
-  it('looks at the sites that have no scores yet, stores them and gives all that were asked for', async () => {
+  it('stores and tells the scores of each site before its result; a site measured without them is scored, not run again', async () => {
     const store = runStoreOver(memoryBackend());
     await store.putSite('key', A, measured(3, 0.5));
-    const scores = (site: SiteId) => ({ firstOrder: null, snip: site.length });
-    const first = counting(store);
-    const phases: string[] = [];
-    expect(await first.probe.measureScores([A, C], { onPhase: (text) => void phases.push(text) })).toEqual({ [A]: scores(A), [C]: scores(C) });
-    expect(phases).toEqual(['scores']);
-    const second = counting(store);
-    expect(await second.probe.measureScores([B, A])).toEqual({ [B]: scores(B), [A]: scores(A) });
-    expect(await second.probe.measureScores([C])).toEqual({ [C]: scores(C) });
-    expect([first.asked, second.asked]).toEqual([[`scores of ${A},${C}`], [`scores of ${B}`]]);
-    expect((await second.probe.found()).scores).toEqual(Object.fromEntries([A, B, C].map((site) => [site, scores(site)])));
+    const heard = async (sites: readonly SiteId[]): Promise<{ asked: string[]; told: unknown[] }> => {
+      const { probe, asked } = counting(store);
+      const told: unknown[] = [];
+      await probe.measureSites(sites, { persistent: false }, { onScores: (scores) => void told.push(scores), onSite: (site) => void told.push(site) });
+      return { asked, told };
+    };
+    expect(await heard([A, C])).toEqual({ asked: [`scores of ${A}`, C], told: [{ [A]: SCORES(A) }, A, { [C]: SCORES(C) }, C] });
+    expect(await heard([B, C, A])).toEqual({ asked: [B], told: [{ [C]: SCORES(C), [A]: SCORES(A) }, C, A, { [B]: SCORES(B) }, B] });
+    expect((await counting(store).probe.found()).scores).toEqual(Object.fromEntries([A, B, C].map((site) => [site, SCORES(site)])));
   });
 
   it('measures again for what persists, and never again for less', async () => {

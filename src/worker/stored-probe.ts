@@ -11,6 +11,8 @@ import { answers, type RunStore, type StoredReference, type StoredRun } from './
 export interface StoredProbeSink {
   onPhase?(text: string): void;
   onMeasuring?(site: SiteId): void;
+  /** Of some of the sites, before their results; a later one of a site replaces an earlier. */
+  onScores?(scores: Readonly<Record<SiteId, SiteScores>>): void;
   /** done: how many of `total` there are now, those that the store held included; `stored`: it is one of them. */
   onSite?(site: SiteId, result: SiteResult, done: number, total: number, stored: boolean): void;
 }
@@ -53,22 +55,20 @@ export class StoredProbe {
     return { floor, referenceLoss };
   }
 
-  /** What other methods would say of these sites; only those that the store has none for are looked at. */
-  async measureScores(sites: readonly SiteId[], sink: StoredProbeSink = {}): Promise<Readonly<Record<SiteId, SiteScores>>> {
-    const { scores: stored } = await this.found();
-    const missing = sites.filter((site) => !stored[site]);
-    const measured = missing.length > 0 ? await this.#probe.measureScores(missing, this.#recipe, this.#options, phasesOf(sink)) : {};
-    for (const [site, scores] of Object.entries(measured)) await this.#store.putScores(this.#key, site, scores);
-    const all = { ...stored, ...measured };
-    return Object.fromEntries(sites.flatMap((site) => (all[site] ? [[site, all[site]] as const] : [])));
-  }
-
-  /** Isolated sites; stored ones are told first. */
+  /** Isolated sites with what other methods would say of them; stored ones are told first, scored if they have none yet. */
   async measureSites(sites: readonly SiteId[], extras: SiteExtras, sink: StoredProbeSink = {}): Promise<void> {
     this.#asked = new Set([...(this.#asked ?? []), ...sites]);
-    const { sites: stored } = await this.found();
+    const { sites: stored, scores } = await this.found();
+    const kept = sites.filter((site) => answers(stored[site], extras));
+    const scored = Object.fromEntries(kept.flatMap((site) => (scores[site] ? [[site, scores[site]] as const] : [])));
+    if (Object.keys(scored).length > 0) sink.onScores?.(scored);
+    const onScores = async (site: SiteId, found: SiteScores): Promise<void> => {
+      await this.#store.putScores(this.#key, site, found);
+      sink.onScores?.({ [site]: found });
+    };
+    await this.#probe.measureScores(kept.filter((site) => !scores[site]), this.#recipe, this.#options, { ...phasesOf(sink), onScores });
     const tell = this.#teller(sites.length, sink, (site, result) => this.#store.putSite(this.#key, site, result));
-    await this.#probe.measureSites(tell.known(sites, stored, extras), this.#recipe, this.#options, extras, tell.sink);
+    await this.#probe.measureSites(tell.known(sites, stored, extras), this.#recipe, this.#options, extras, { ...tell.sink, onScores });
   }
 
   /** "Everything low except this one", as told: local errors from the isolated sites asked for. */
