@@ -13,14 +13,14 @@ export interface CostWords {
   readonly spend: string;
   /** Of the number field, with its unit: "Spend at most, ...". */
   readonly field: string;
-  /** After a change: "+2.8 % HP work". */
+  /** In "+2.8 % HP work", "−0.31 effective bits". */
   readonly short: string;
 }
 
 export const COST_WORDS: Readonly<Record<CostKind, CostWords>> = {
   gemm: { choice: 'GEMM work', spend: 'share of GEMM work in BF16', field: 'percent of GEMM work', short: 'HP work' },
   cache: { choice: 'Activation cache', spend: 'share of the activation cache in BF16', field: 'percent of the activation cache', short: 'HP cache' },
-  bits: { choice: 'Effective bits', spend: 'effective bits', field: 'effective bits', short: 'effective' },
+  bits: { choice: 'Effective bits', spend: 'effective bits', field: 'effective bits', short: 'effective bits' },
   time: { choice: 'GEMM time', spend: 'GEMM time relative to BF16', field: 'percent of the GEMM time in BF16', short: 'GEMM time' },
 };
 
@@ -41,7 +41,12 @@ export function costChange(shown: Shown, choice: CostChoice, before: Plan, after
   const table = costOf(shown, choice);
   const [a, b] = [costFigureOf(shown, before, choice), costFigureOf(shown, after, choice)];
   if (table === null || a === null || b === null) return null;
-  return `${costChangeText({ unit: table.kind === 'bits' ? 'bits' : '%' }, b - a)} ${COST_WORDS[table.kind].short}`;
+  return costChangeWords(table.kind, b - a);
+}
+
+/** "+2.8 % HP work", "−0.31 effective bits". */
+export function costChangeWords(kind: CostKind, change: number): string {
+  return `${costChangeText(kind === 'bits' ? 'bits' : '%', change)} ${COST_WORDS[kind].short}`;
 }
 
 /** Why a plan has no cost: a cell whose format the imported times do not name. */

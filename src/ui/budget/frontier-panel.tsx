@@ -7,14 +7,15 @@ import type { CostTable } from '../../allocate/costs';
 import type { ChoiceFrontier } from '../../allocate/frontier';
 import type { Plan } from '../../allocate/plan';
 import { formatDegrees, significant } from '../../base/units';
-import { costChoiceOf, costFaultOf, costFigureOf, costKindOf, costOf, frontierOf, jointOf, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
+import type { SiteFormat } from '../../graph/policy';
+import { costChoiceOf, costFaultOf, costFigureOf, costKindOf, costOf, formatName, frontierOf, jointOf, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
 import { costText, type CostAxis } from '../charts/cost-axis';
 import { FrontierChart } from '../charts/frontier-chart';
 import type { ChartHandle } from '../charts/frontier-handle';
 import { useBox } from '../charts/use-box';
 import { useActions, useDocument, useFacts, usePlans, useView, useWorkbench } from '../workbench';
 import { CopyTable } from './copy-table';
-import { COST_WORDS, costAxis, NO_COST } from './cost-words';
+import { cellsText, COST_WORDS, costAxis, NO_COST } from './cost-words';
 import { howMuchSteps, PINNED_ID, planPoints, type PlanPoint, type PlanPoints } from './frontier-points-of';
 import { useBudget } from './use-budget';
 import './dock.css';
@@ -40,20 +41,35 @@ export function FrontierPanel() {
     <section className="dock-chart" aria-label="Frontier">
       <div className="dock-side">
         <p><span className="key hollow" aria-hidden="true" /> predicted <span className="key filled" aria-hidden="true" /> measured <span className="key rule" aria-hidden="true" /> best plan at each budget</p>
-        {costKindOf(recipe, chosen.kind) === 'bits' ? null : (
-          <div className="segmented axis-switch" role="group" aria-label="Cost axis of the frontier">
-            <button type="button" aria-pressed={!isBits} onClick={() => setAsBits(false)}>{own}</button>
-            <button type="button" aria-pressed={isBits} onClick={() => setAsBits(true)}>Effective bits</button>
-          </div>
-        )}
-        <p className="muted">Drag the handle to move the plan along the line. Point at another plan to see its pattern; click it to make it A.</p>
-        {line !== null && line.unpredicted.length > 0 && <p className="muted">{line.unpredicted.length} sites lack a measurement in some format and stay as they are.</p>}
-        <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
+        <div className="dock-buttons">
+          {costKindOf(recipe, chosen.kind) === 'bits' ? null : (
+            <div className="segmented axis-switch" role="group" aria-label="Cost axis of the frontier">
+              <button type="button" aria-pressed={!isBits} onClick={() => setAsBits(false)}>{own}</button>
+              <button type="button" aria-pressed={isBits} onClick={() => setAsBits(true)}>Effective bits</button>
+            </div>
+          )}
+          <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
+        </div>
+        <p className="muted">Drag the handle along the line. Point at a plan to see its pattern; click it to make it A.</p>
+        {line === null ? null : <Unpredicted unpredicted={line.unpredicted} />}
       </div>
       {fault !== null || line === null || table === null || axis === null ? <p className="empty"><strong>{fault?.name}</strong> {fault?.message} {fault?.hint}</p>
         : asTable ? <PlanTable points={points.points} axis={axis} />
         : <Chart facts={facts} plan={plan} choice={choice} table={table} line={line} axis={axis} points={points} />}
     </section>
+  );
+}
+
+/** What the line does not know. */
+function Unpredicted({ unpredicted }: Pick<ChoiceFrontier, 'unpredicted'>) {
+  const kept = unpredicted.filter((site) => site.kept !== null).length;
+  const counts = new Map<SiteFormat, number>();
+  for (const site of unpredicted) for (const format of site.formats) if (format !== site.kept) counts.set(format, (counts.get(format) ?? 0) + 1);
+  return (
+    <>
+      {kept > 0 ? <p className="muted">{cellsText(kept)} locked to a format that was not measured: the line leaves out what they bend.</p> : null}
+      {[...counts].map(([format, count]) => <p key={format} className="muted">{formatName(format)} is not measured in {cellsText(count)}: the line does not use it there.</p>)}
+    </>
   );
 }
 

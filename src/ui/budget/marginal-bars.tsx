@@ -10,6 +10,7 @@ import type { Graph } from '../../graph/types';
 import { allLowPlan, evidenceOf, sitesOf } from '../../state';
 import type { HeatLayout } from '../charts/heat-layout';
 import { columnSites, isWide, type GridModel } from '../grid/grid-model';
+import { isInRange, type ColumnRange } from '../grid/visible-columns';
 import { useFacts, usePlans } from '../workbench';
 import { MarginalHandle } from './marginal-handle';
 import { marginals, type Marginals, type SitePlace } from './marginals';
@@ -33,6 +34,8 @@ interface BarsProps {
   readonly recipe: RecipeName;
   readonly model: GridModel;
   readonly layout: HeatLayout;
+  /** Layers to draw, beside that of the tab stop. */
+  readonly columns: ColumnRange;
 }
 
 /** Sets are made once a model, so that the solver knows its questions again. */
@@ -44,7 +47,7 @@ function partsOf(model: GridModel): { readonly rows: readonly Part[]; readonly l
   };
 }
 
-export function MarginalBars({ graph, recipe, model, layout }: BarsProps) {
+export function MarginalBars({ graph, recipe, model, layout, columns }: BarsProps) {
   const { rows, layers, places } = useMemo(() => partsOf(model), [model]);
   const facts = useFacts((f) => f);
   const { plan, shown } = usePlans();
@@ -62,7 +65,7 @@ export function MarginalBars({ graph, recipe, model, layout }: BarsProps) {
       <div className="row-bars-title" style={{ left: layout.right + 18, top: layout.headerHeight - 20 }}>row bends, deg</div>
       <div className="layer-bars-title" style={{ left: 0, top: LAYER_BAR_TOP + LAYER_BAR_HEIGHT - 20, width: layout.labelWidth }}>layer bends, deg</div>
       <Bars parts={rows} kind="rows" bars={bars} measured={measured[0] ?? []} place={(r) => ({ left: layout.right + 18, top: layout.rowY[r], height: layout.cellHeight, width: ROW_BAR_WIDTH + 44 })} />
-      <Bars parts={layers} kind="columns" bars={bars} measured={measured[1] ?? []} isNarrow={layout.cellWidth < FIGURE_FROM}
+      <Bars parts={layers} kind="columns" bars={bars} measured={measured[1] ?? []} drawn={columns} isNarrow={layout.cellWidth < FIGURE_FROM}
         place={(c) => ({ left: layout.columnX(c), top: LAYER_BAR_TOP, width: layout.cellWidth, height: LAYER_BAR_HEIGHT })} />
     </>
   );
@@ -74,25 +77,39 @@ interface BarGroupProps {
   readonly bars: Readonly<Record<'full' | 'before' | 'now', Marginals>>;
   readonly measured: readonly boolean[];
   readonly isNarrow?: boolean;
+  /** Absent: all. */
+  readonly drawn?: ColumnRange;
   place(index: number): { readonly left: number; readonly top: number | undefined; readonly width: number; readonly height: number };
 }
 
 /** The rows' bars, or the layers': one scale, one tab stop. */
-function Bars({ parts, kind, bars, measured, isNarrow = false, place }: BarGroupProps) {
+function Bars({ parts, kind, bars, measured, isNarrow = false, drawn, place }: BarGroupProps) {
   const [stop, setStop] = useState(0);
   const handles = useRef(new Map<number, HTMLDivElement>());
+  /** To be focused as soon as it is drawn. */
+  const wanted = useRef<number | null>(null);
   const keep = useCallback((index: number, handle: HTMLDivElement | null): void => {
     if (handle) handles.current.set(index, handle);
     else handles.current.delete(index);
+    if (handle === null || wanted.current !== index) return;
+    wanted.current = null;
+    handle.focus();
   }, []);
   const last = parts.length - 1;
-  const goTo = useCallback((index: number): void => handles.current.get(Math.min(last, Math.max(0, index)))?.focus(), [last]);
+  const goTo = useCallback((to: number): void => {
+    const index = Math.min(last, Math.max(0, to));
+    const handle = handles.current.get(index);
+    wanted.current = handle ? null : index;
+    setStop(index);
+    handle?.focus();
+  }, [last]);
   const maxDeg = Math.max(0.01, ...bars.full[kind].map(({ angleDeg }) => angleDeg));
   const isRow = kind === 'rows';
   return parts.map(({ name, sites }, i) => {
+    if (drawn && !isInRange(drawn, i) && i !== stop) return null;
     const now = bars.now[kind][i];
     return (
-      <div key={name} className={isRow ? 'row-bar' : `layer-bar${i > last / 2 ? ' late' : ''}`} style={place(i)}>
+      <div key={name} className={`${isRow ? 'row-bar' : 'layer-bar'}${i > last / 2 ? ' late' : ''}`} style={place(i)}>
         <MarginalHandle
           name={name} part={sites} index={i} nowDeg={now?.angleDeg ?? 0} beforeDeg={bars.before[kind][i]?.angleDeg ?? 0} fullDeg={bars.full[kind][i]?.angleDeg ?? 0} maxDeg={maxDeg}
           isMeasured={measured[i] === true} valueText={valueText(now, measured[i] === true)} orientation={isRow ? 'horizontal' : 'vertical'} isNarrow={isNarrow}

@@ -37,6 +37,9 @@ export interface MarginalHandleProps {
   onNeighbour(index: number): void;
 }
 
+/** A layer's track is low: a hand may go so many times its height. */
+const TRACKS_HIGH = 3;
+
 export const MarginalHandle = memo(function MarginalHandle(props: MarginalHandleProps) {
   const { name, part, nowDeg, beforeDeg, fullDeg, maxDeg, isMeasured, orientation, isNarrow = false, index, keep } = props;
   const budget = useBudget(part);
@@ -56,6 +59,7 @@ export const MarginalHandle = memo(function MarginalHandle(props: MarginalHandle
         label={`Bending of ${name}`}
         orientation={orientation}
         fraction={along(nowDeg)}
+        gain={along(fullDeg) / (vertical ? TRACKS_HIGH : 1)}
         min={0}
         max={Number(significant(Math.max(fullDeg, nowDeg)))}
         value={Number(significant(nowDeg))}

@@ -4,7 +4,7 @@
  */
 import { useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode, type Ref } from 'react';
 import { createFrame } from '../charts/per-frame';
-import { gripAt, gripMoved, sliderAction, type Grip } from '../charts/slider-gesture';
+import { gripHandle, gripMoved, gripTrack, sliderAction, type Grip } from '../charts/slider-gesture';
 
 export interface SliderProps {
   readonly label: string;
@@ -15,6 +15,8 @@ export interface SliderProps {
   readonly min: number;
   readonly max: number;
   readonly valueText: string;
+  /** How far the handle goes for the way of a hand that holds it; 1 by default. */
+  readonly gain?: number;
   readonly className?: string;
   readonly tabIndex?: number;
   readonly disabled?: boolean;
@@ -84,7 +86,7 @@ export function Slider(props: SliderProps) {
         event.currentTarget.setPointerCapture(event.pointerId);
         event.currentTarget.querySelector<HTMLElement>('[role=slider]')?.focus();
         const handled = isOnHandle(event.target);
-        hold.current = gripAt(rawAt(event), event.shiftKey, handled ? fraction : null);
+        hold.current = handled ? gripHandle(rawAt(event), event.shiftKey, fraction, props.gain) : gripTrack(rawAt(event), event.shiftKey);
         if (!handled) drag(hold.current.fraction);
       }}
       onPointerMove={(event) => {

@@ -15,9 +15,9 @@ export function costText({ unit }: Pick<CostAxis, 'unit'>, cost: number): string
   return unit === '%' ? formatPercent(cost) : `${cost.toFixed(2)} bits`;
 }
 
-/** What a plan costs more than another: "+13.0 %", "−0.31 bits", "±0.0 %" where that is all that can be read. */
-export function costChangeText(axis: Pick<CostAxis, 'unit'>, change: number): string {
-  const text = costText(axis, Math.abs(change));
+/** A change of cost, its unit only where it is a sign: "+13.0 %", "−0.31", "±0.0 %" where that is all that can be read. */
+export function costChangeText(unit: CostAxis['unit'], change: number): string {
+  const text = unit === '%' ? formatPercent(Math.abs(change)) : Math.abs(change).toFixed(2);
   return `${/[1-9]/.test(text) ? (change < 0 ? '−' : '+') : '±'}${text}`;
 }
 

@@ -11,7 +11,7 @@ import { FrontierPoints } from './frontier-points';
 import { dominatedPlans, frontierScale, MARGIN, placeable, planWords, pointLabels, staircase, type ChartPlan, type FrontierScale, type LinePoint } from './frontier-scale';
 import { createFrame } from './per-frame';
 import { logTicks, tickLabel } from './scales';
-import { gripAt, gripMoved, sliderAction, type Grip } from './slider-gesture';
+import { gripHandle, gripMoved, gripTrack, sliderAction, type Grip } from './slider-gesture';
 
 export type { ChartPlan } from './frontier-scale';
 
@@ -87,7 +87,7 @@ export function FrontierChart({ width, height, axis, frontier, plans: all, handl
           event.currentTarget.setPointerCapture(event.pointerId);
           event.currentTarget.querySelector<SVGElement>('[role=slider]')?.focus();
           const isOnHandle = event.target instanceof Element && event.target.closest('[role=slider]') !== null;
-          hold.current = gripAt(rawAt(event), event.shiftKey, isOnHandle ? costPosition(axis, handle.cost) : null);
+          hold.current = isOnHandle ? gripHandle(rawAt(event), event.shiftKey, costPosition(axis, handle.cost)) : gripTrack(rawAt(event), event.shiftKey);
           if (!isOnHandle) drag(hold.current.fraction);
         }}
         onPointerMove={(event) => {

@@ -39,7 +39,7 @@ export const FrontierPoints = memo(function FrontierPoints({ scale, plans, label
         <g
           key={plan.id} data-plan={plan.id} role="button" tabIndex={plan.id === tabStop ? 0 : -1} aria-pressed={plan.id === pinnedId}
           aria-label={`${plan.name}: ${planWords(scale.axis, plan, formatDegrees)}. Make it A`}
-          className={`plan${dominated.has(plan.id) ? ' dominated' : ''}${plan.id === pinnedId ? ' pinned' : ''}`}
+          className={`plan${plan.id === pinnedId ? ' pinned' : dominated.has(plan.id) ? ' dominated' : ''}`}
           onPointerDown={(event) => event.stopPropagation()} onPointerEnter={() => onHover(plan.id)} onPointerLeave={() => onHover(null)} onClick={() => onPick(plan.id)}
           onFocus={() => {
             setStop(plan.id);
@@ -52,7 +52,7 @@ export const FrontierPoints = memo(function FrontierPoints({ scale, plans, label
       ))}
       {plans.map(({ id, current: isCurrent }) => {
         const place = isCurrent && isMoving ? undefined : labels.places.get(id);
-        return place === undefined ? null : <text key={id} x={place.x} y={place.y} textAnchor={place.anchor} className={`plan-label${isCurrent ? ' current' : ''}${dominated.has(id) ? ' dominated' : ''}`}>{labels.names.get(id)}</text>;
+        return place === undefined ? null : <text key={id} x={place.x} y={place.y} textAnchor={place.anchor} className={`plan-label${isCurrent ? ' current' : id === pinnedId ? '' : dominated.has(id) ? ' dominated' : ''}`}>{labels.names.get(id)}</text>;
       })}
     </>
   );

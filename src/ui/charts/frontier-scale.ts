@@ -51,21 +51,23 @@ export function frontierScale(width: number, height: number, axis: CostAxis, lin
   };
 }
 
-/** Between two plans the cheaper one is the best there is: a staircase, as path data. Points within a px of the last one are left out. */
-export function staircase(line: readonly LinePoint[], { x, y }: FrontierScale): string {
-  let path = '';
-  let [lastX, lastY] = [-Infinity, -Infinity];
-  line.forEach((point, i) => {
-    const [px, py] = [x(point.cost), y(point.angleDeg)];
-    const isEnd = i === 0 || i === line.length - 1;
-    if (!isEnd && px - lastX < 0.5 && Math.abs(py - lastY) < 0.5) return;
-    path += path === '' ? `M${round(px)} ${round(py)}` : `H${round(px)}V${round(py)}`;
-    [lastX, lastY] = [px, py];
-  });
-  return path;
+/** Between two plans the cheaper one is the best there is: a staircase, as path data. */
+export function staircase(line: readonly LinePoint[], scale: FrontierScale): string {
+  return thinned(line, scale).map(([px, py], i) => (i === 0 ? `M${round(px)} ${round(py)}` : `H${round(px)}V${round(py)}`)).join('');
 }
 
 const round = (x: number): number => Math.round(10 * x) / 10;
+
+/** Places of the line's points in px, those left out that half a px does not tell from the one before; its ends stay. */
+function thinned(line: readonly LinePoint[], { x, y }: FrontierScale): [number, number][] {
+  const kept: [number, number][] = [];
+  line.forEach((point, i) => {
+    const [px, py] = [x(point.cost), y(point.angleDeg)];
+    const last = kept.at(-1);
+    if (last === undefined || i === line.length - 1 || px - last[0] >= 0.5 || Math.abs(py - last[1]) >= 0.5) kept.push([px, py]);
+  });
+  return kept;
+}
 
 /** What a plan is known to bend: measured where it was, else predicted. */
 export function angleOf({ measuredDeg, predictedDeg }: ChartPlan): number | null {
@@ -88,10 +90,11 @@ export function pointLabels(scale: FrontierScale, line: readonly LinePoint[], pl
   const order = ({ id, current }: ChartPlan): number => (current ? 0 : id === pinnedId ? 1 : dominated.has(id) ? 3 : 2);
   const points = plans.filter(({ id }) => names.has(id)).toSorted((a, b) => order(a) - order(b) || a.cost - b.cost);
   const dots = plans.flatMap((plan) => [plan.predictedDeg, plan.measuredDeg].flatMap((deg): Box[] => (deg === null ? [] : [{ x: x(plan.cost) - 4, y: y(deg) - 4, width: 8, height: 8 }])));
-  const onLine = line.map((point): Box => ({ x: x(point.cost) - 1, y: y(point.angleDeg) - 1, width: 2, height: 2 }));
+  const onLine = thinned(line, scale).map(([px, py]): Box => ({ x: px - 1, y: py - 1, width: 2, height: 2 }));
+  const title: Box = { x: -MARGIN.left, y: -MARGIN.top, width: 150, height: 14 };
   const frame = { x: 4, y: 2 - MARGIN.top, width: scale.width + MARGIN.right - 6, height: scale.height + MARGIN.top - 4 };
   const labelled = points.map((plan) => ({ id: plan.id, x: x(plan.cost), y: y(angleOf(plan) ?? domain[0]), radius: plan.current ? 8 : 5, width: labelWidth(names.get(plan.id) ?? '') }));
-  return { names, places: placeLabels(labelled, [...dots, ...onLine], frame) };
+  return { names, places: placeLabels(labelled, [title, ...dots, ...onLine], frame) };
 }
 
 /** The figures of a plan in words: "33.3 % HP GEMM work, predicted 10.8 deg, measured 11.2 deg". */

@@ -47,14 +47,18 @@ export interface HeatCell {
   readonly split?: readonly [HalfCell, HalfCell];
 }
 
+/** Everything a cell is drawn from but its halves. */
+const DRAWN = ['id', 'row', 'column', 'wide', 'state', 'angleDeg', 'mark', 'ghost', 'locked', 'belowNoise', 'stored', 'dimmed', 'unstable', 'unpredicted'] as const satisfies readonly (keyof HeatCell)[];
+
 /** Whether two cells are drawn the same. */
 export function isSameCell(a: HeatCell, b: HeatCell): boolean {
-  const { split: halvesA, ...restA } = a;
-  const { split: halvesB, ...restB } = b;
-  const keys = new Set([...Object.keys(restA), ...Object.keys(restB)]) as Set<keyof typeof restA>;
-  for (const key of keys) if (!Object.is(restA[key], restB[key])) return false;
-  const half = (i: 0 | 1): boolean => halvesA?.[i].mark === halvesB?.[i].mark && halvesA?.[i].angleDeg === halvesB?.[i].angleDeg;
-  return half(0) && half(1);
+  if (a === b) return true;
+  for (const key of DRAWN) if (a[key] !== b[key]) return false;
+  return a.split === b.split || (isSameHalf(a.split?.[0], b.split?.[0]) && isSameHalf(a.split?.[1], b.split?.[1]));
+}
+
+function isSameHalf(a: HalfCell | undefined, b: HalfCell | undefined): boolean {
+  return a?.mark === b?.mark && a?.angleDeg === b?.angleDeg;
 }
 
 export interface HeatmapProps {
@@ -65,16 +69,25 @@ export interface HeatmapProps {
   readonly isPointed?: boolean;
 }
 
+/** Cells are compared a bundle at a time: where none of it has changed, React does not look at any. */
+const BUNDLE = 24;
+
 export const Heatmap = memo(function Heatmap({ layout, cells, colourMap, isPointed = false }: HeatmapProps) {
+  const bundles = Array.from({ length: Math.ceil(cells.length / BUNDLE) }, (_, i) => cells.slice(i * BUNDLE, (i + 1) * BUNDLE));
   return (
     <svg className={isPointed ? 'heatmap heatmap-pointed' : 'heatmap'} width={layout.right} height={layout.bottom} aria-hidden="true">
       <Patterns />
-      {cells.map((cell) => (
-        <Cell key={cell.id} cell={cell} layout={layout} colourMap={colourMap} />
-      ))}
+      {bundles.map((bundle) => <Bundle key={bundle[0]?.id} cells={bundle} layout={layout} colourMap={colourMap} />)}
     </svg>
   );
 });
+
+const Bundle = memo(
+  function Bundle({ cells, layout, colourMap }: Omit<HeatmapProps, 'isPointed'>) {
+    return cells.map((cell) => <Cell key={cell.id} cell={cell} layout={layout} colourMap={colourMap} />);
+  },
+  (a, b) => a.layout === b.layout && a.colourMap === b.colourMap && a.cells.length === b.cells.length && a.cells.every((cell, i) => isSameCell(cell, b.cells[i]!)),
+);
 
 interface CellProps {
   readonly cell: HeatCell;

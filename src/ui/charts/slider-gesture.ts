@@ -38,26 +38,30 @@ export const FINE = 10;
 /** A hand on a track: where it was, and what that meant, when it took hold or last took up or let go of Shift. */
 export interface Grip {
   readonly isFine: boolean;
-  /** Of the pointer along the track, 0..1, the distance to the handle that was taken hold of left out. */
+  /** How far the handle goes for the hand's way; null: it goes where the hand is. */
+  readonly gain: number | null;
+  /** Of the pointer along the track, 0..1. */
   readonly raw: number;
-  readonly offset: number;
   /** Of the handle, then and now. */
   readonly from: number;
   readonly fraction: number;
 }
 
-/** The hand takes hold of the track, or of the handle itself, which then stays where it is. */
-export function gripAt(raw: number, isFine: boolean, handle: number | null = null): Grip {
-  const offset = handle === null ? 0 : raw - handle;
-  const fraction = clamp(raw - offset);
-  return { isFine, raw: raw - offset, offset, from: fraction, fraction };
+/** The hand takes hold of the track: the handle goes where it is. */
+export function gripTrack(raw: number, isFine: boolean): Grip {
+  return { isFine, gain: null, raw, from: clamp(raw), fraction: clamp(raw) };
+}
+
+/** The hand takes hold of the handle, which then goes `gain` times its way: less than 1 where the handle's own range is a small part of the track. */
+export function gripHandle(raw: number, isFine: boolean, fraction: number, gain = 1): Grip {
+  return { isFine, gain, raw, from: fraction, fraction };
 }
 
 /** The hand has moved. */
-export function gripMoved(grip: Grip, rawNow: number, isFine: boolean): Grip {
-  const raw = rawNow - grip.offset;
+export function gripMoved(grip: Grip, raw: number, isFine: boolean): Grip {
   const held = isFine === grip.isFine ? grip : { ...grip, isFine, raw, from: grip.fraction };
-  return { ...held, fraction: clamp(held.isFine ? held.from + (raw - held.raw) / FINE : raw) };
+  const fraction = held.gain === null && !held.isFine ? raw : held.from + ((raw - held.raw) * (held.gain ?? 1)) / (held.isFine ? FINE : 1);
+  return { ...held, fraction: clamp(fraction) };
 }
 
 function clamp(x: number): number {

@@ -42,6 +42,7 @@ function Half({ half, points, at, colourMap }: HalfProps) {
   return (
     <>
       <polygon points={points} fill={fill ?? undefined} className={fill === null ? 'split-empty' : undefined} />
+      {fill === null && half.mark !== 'B' ? <polygon points={points} fill="url(#heat-missing)" /> : null}
       <text x={at.x} y={at.y} textAnchor="middle" fill={ink} className={`split-mark${half.mark === 'B' ? ' heat-mark-high' : ''}${ink === undefined ? ' heat-plain' : ''}`}>{half.mark}</text>
     </>
   );

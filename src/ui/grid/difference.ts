@@ -4,8 +4,7 @@ import type { CostKind } from '../../allocate/costs';
 import { formatDegrees } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
 import { costKindOf, type CostChoice, type PinnedPlan, type Shown } from '../../state';
-import { COST_WORDS } from '../budget/cost-words';
-import { costChangeText } from '../charts/cost-axis';
+import { costChangeWords } from '../budget/cost-words';
 import { planDifference } from '../compare/plan-difference';
 import type { PlanFigures } from '../compare/plan-figures';
 
@@ -31,7 +30,7 @@ export function differenceWords(pinned: PinnedPlan, shown: Shown, plan: Plan, ch
 }
 
 function costWords(kind: CostKind, a: number | null, b: number | null): string {
-  return a === null || b === null ? 'cost not known' : `B costs ${costChangeText({ unit: kind === 'bits' ? 'bits' : '%' }, b - a)} ${COST_WORDS[kind].short}`;
+  return a === null || b === null ? 'cost not known' : `B costs ${costChangeWords(kind, b - a)}`;
 }
 
 /** B's figure minus A's, or which of the two has none, with its verb. */

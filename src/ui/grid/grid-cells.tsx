@@ -4,6 +4,7 @@ import type { SiteId } from '../../graph/policy';
 import type { GridRow } from '../../graph/sites';
 import type { HeatLayout } from '../charts/heat-layout';
 import { isWide, type GridModel } from './grid-model';
+import { isInRange, type ColumnRange } from './visible-columns';
 
 interface GridCellProps {
   readonly id: SiteId;
@@ -39,15 +40,17 @@ interface GridRowProps {
   readonly isFree: boolean;
   readonly model: GridModel;
   readonly layout: HeatLayout;
-  readonly names: ReadonlyMap<SiteId, string>;
   readonly selection: ReadonlySet<SiteId>;
   readonly primary: SiteId | null;
+  /** Layers to render; the tab stop's is always. */
+  readonly columns: ColumnRange;
   /** Column of the tab stop in this row, -1 for its header; null: it is in another row. */
   readonly tabColumn: number | null;
+  nameOf(id: SiteId): string;
   select(ids: readonly SiteId[]): void;
 }
 
-export const GridRowCells = memo(function GridRowCells({ row, index, isFirst, isFree, model, layout, names, selection, primary, tabColumn, select }: GridRowProps) {
+export const GridRowCells = memo(function GridRowCells({ row, index, isFirst, isFree, model, layout, nameOf, selection, primary, columns, tabColumn, select }: GridRowProps) {
   const top = layout.rowY[index] ?? 0;
   const wide = isWide(row);
   const part = `${row.passLabel.long}${isFree ? ', free' : ''}`;
@@ -60,14 +63,14 @@ export const GridRowCells = memo(function GridRowCells({ row, index, isFirst, is
           <span className="grid-pass">{part}</span>
         </button>
       </div>
-      {row.sites.map(({ id }, c) => (
+      {row.sites.map(({ id }, c) => (wide || tabColumn === c || isInRange(columns, c) ? (
         <GridCell
-          key={id} id={id} row={index} column={c} span={wide ? model.columns : 1} name={names.get(id) ?? id}
+          key={id} id={id} row={index} column={c} span={wide ? model.columns : 1} name={nameOf(id)}
           // A wide cell is at every column.
           isTabStop={tabColumn === c || (wide && tabColumn !== null && tabColumn >= 0)} isSelected={selection.has(id)} isPrimary={id === primary}
           left={layout.columnX(c)} top={top} width={(wide ? layout.right - layout.columnX(0) : layout.cellWidth) - 0.5} height={layout.cellHeight - 0.5}
         />
-      ))}
+      ) : null))}
     </div>
   );
 });

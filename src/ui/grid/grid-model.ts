@@ -14,6 +14,7 @@ import type { FillCell } from '../../state';
 import type { HalfCell, HeatCell, Mark } from '../charts/heatmap';
 import { ANGLE_DOMAIN } from '../charts/scales';
 import type { Position } from './navigation';
+import type { ColumnRange } from './visible-columns';
 
 export interface GridModel {
   readonly kind: 'pass' | 'out';
@@ -82,6 +83,8 @@ export interface CellFacts {
   readonly unstable?: ReadonlySet<SiteId>;
   /** Cells that the committed plan has in a format that was not measured. */
   readonly unpredicted?: ReadonlySet<SiteId>;
+  /** Layers to draw; absent: all. Wide cells are always drawn. */
+  readonly columns?: ColumnRange;
   /** In the difference view: A, and how much a cell bends in a format, degrees; null where it was not measured. */
   readonly against?: { readonly plan: Plan; angleIn(id: SiteId, format: SiteFormat): number | null };
 }
@@ -93,8 +96,10 @@ function isOutside(angleDeg: number, [low, high]: readonly [number, number]): bo
 
 /** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand or pointed at. */
 export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
-  return model.rows.flatMap((row, r) =>
-    row.sites.map((site, c): HeatCell => {
+  const { columns } = facts;
+  return model.rows.flatMap((row, r) => {
+    const [first, last] = columns === undefined || isWide(row) ? [0, row.sites.length - 1] : columns;
+    return row.sites.slice(first, last + 1).map((site, c): HeatCell => {
       const { state, angleDeg, belowNoise } = facts.fill.get(site.id) ?? { state: 'missing', angleDeg: null, belowNoise: false };
       const format = formatOf(plan.formats, site.id);
       const mark = markOf(format);
@@ -117,8 +122,8 @@ export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown:
         ...(facts.unpredicted?.has(site.id) === true ? { unpredicted: true } : {}),
         ...(halves === null || halves === 'same' ? {} : { split: halves }),
       };
-    }),
-  );
+    });
+  });
 }
 
 /** A's side and B's of a cell; null where A has no such cell. */

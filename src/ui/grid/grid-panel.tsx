@@ -1,5 +1,5 @@
 /** The grid panel: title, STORED EXAMPLE ribbon, tools and legend, heatmap with its marginal bars, and the budget. */
-import { useCallback, useMemo, useState } from 'react';
+import { memo, useCallback, useMemo, useState } from 'react';
 import { resultIn } from '../../allocate/cost';
 import type { SiteFormat, SiteId } from '../../graph/policy';
 import { RECIPES } from '../../graph/recipes';
@@ -21,6 +21,7 @@ import { GridTools } from './grid-tools';
 import { GridViewSwitch } from './grid-view-switch';
 import { HeatGrid } from './heat-grid';
 import { siteShort } from './site-names';
+import { scrolledBlocks, visibleColumns } from './visible-columns';
 import '../charts/charts.css';
 import './grid.css';
 
@@ -49,6 +50,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
   const [focused, setFocused] = useState<SiteId | null>(null);
   const [menu, setMenu] = useState<MenuPlace | null>(null);
   const [stage, box] = useBox<HTMLDivElement>();
+  const [blocks, setBlocks] = useState(0);
   const { recipe, measuring } = facts;
   const here = fill === 'leave-one-out' ? facts.leaveOneOutHere : facts.measuredHere;
   const model = useMemo(() => gridModel(graph, recipe), [graph, recipe]);
@@ -70,11 +72,12 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
       ...(against === null ? {} : { against: { plan: against.plan, angleIn } }),
     };
   }, [facts, angles, measuring, here, plan, against]);
-  const cells = useMemo(() => heatCells(model, cellFacts, plan, pointed ?? shown, range), [model, cellFacts, plan, pointed, shown, range]);
   const layout = useMemo(() => {
     const rows = model.groups.reduce((sum, size) => sum + size, 0);
     return heatLayout({ columns: model.columns, groups: model.groups, ...cellSize(model.columns, box.width - ROW_BARS_WIDTH, box.height, rows, model.groups.length) });
   }, [model, box.width, box.height]);
+  const columns = useMemo(() => visibleColumns(blocks, box.width, layout.cellWidth, model.columns), [blocks, box.width, layout, model]);
+  const cells = useMemo(() => heatCells(model, { ...cellFacts, columns }, plan, pointed ?? shown, range), [model, cellFacts, columns, plan, pointed, shown, range]);
   const { view } = useWorkbench();
   const closeMenu = useCallback(() => setMenu(null), []);
   const openMenu = useCallback((id: SiteId, x: number, y: number) => setMenu({ id, x, y }), []);
@@ -91,13 +94,13 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
         <Ribbon />
       </header>
       <GridTools subtitle={measuring !== null ? `${facts.run?.part === 'leave-one-out' ? 'Leaving out' : 'Measuring'} ${siteShort(graph, measuring)}` : isEmpty ? fillNote(fill, fillFactsOf(facts)) : subtitle} difference={difference} openMenu={openPrimaryMenu} />
-      <div className="grid-stage" ref={stage}>
+      <div className="grid-stage" ref={stage} onScroll={(event) => setBlocks(scrolledBlocks(event.currentTarget.scrollLeft, layout.cellWidth))}>
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>
             <Crosshair model={model} layout={layout} />
             <Heatmap layout={layout} cells={cells} colourMap={palette} isPointed={pointed !== null} />
-            <HeatGrid model={model} layout={layout} plan={plan} against={against?.plan ?? null} onFocusCell={setFocused} openMenu={openMenu} />
-            <MarginalBars graph={graph} recipe={recipe} model={model} layout={layout} />
+            <HeatGrid model={model} layout={layout} plan={plan} columns={columns} against={against?.plan ?? null} onFocusCell={setFocused} openMenu={openMenu} />
+            <MarginalBars graph={graph} recipe={recipe} model={model} layout={layout} columns={columns} />
           </div>
         ) : null}
       </div>
@@ -110,7 +113,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
 }
 
 /** The hovered cell's row and layer, lit at their labels and around the cells between. */
-function Crosshair({ model, layout }: { readonly model: GridModel; readonly layout: HeatLayout }) {
+const Crosshair = memo(function Crosshair({ model, layout }: { readonly model: GridModel; readonly layout: HeatLayout }) {
   const hovered = useView((v) => v.hovered);
   const at = positionOf(model, hovered);
   if (!at) return null;
@@ -123,18 +126,18 @@ function Crosshair({ model, layout }: { readonly model: GridModel; readonly layo
       {wide ? null : <div className="crosshair" style={{ left: layout.columnX(column) - 1, top: layout.headerHeight - 24, width: layout.cellWidth + 1, height: bottom - layout.headerHeight + 25 }} />}
     </>
   );
-}
+});
 
 /** Which recipe the grid is of, switches included. */
-function RecipeName() {
+const RecipeName = memo(function RecipeName() {
   const recipe = useFacts((f) => f.recipe);
   const options = useFacts((f) => f.options);
   const words = switchWords(options);
   return <p className="grid-recipe" title={recipeName(recipe, options)}><strong>{recipeLabel(recipe, options)}</strong>{words === '' ? null : <span className="muted"> {words}</span>}</p>;
-}
+});
 
 /** Stays while any cell on the screen was not measured on this GPU (ux.md 6.6). */
-function Ribbon() {
+const Ribbon = memo(function Ribbon() {
   const sites = useFacts((f) => f.sites);
   const measuredHere = useFacts((f) => f.measuredHere);
   const stored = useFacts((f) => f.storedProvenance);
@@ -146,4 +149,4 @@ function Ribbon() {
       <b>STORED EXAMPLE</b> <span>measured on {stored.device}{left < all.length ? `; ${left} of ${all.length} cells left` : ''}</span>
     </p>
   );
-}
+});

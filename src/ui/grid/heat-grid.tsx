@@ -14,11 +14,14 @@ import type { Position } from './navigation';
 import { siteSentence } from './site-sentence';
 import { useGridKeys } from './use-grid-keys';
 import { useGridPointer } from './use-grid-pointer';
+import { isInRange, type ColumnRange } from './visible-columns';
 
 export interface HeatGridProps {
   readonly model: GridModel;
   readonly layout: HeatLayout;
   readonly plan: Plan;
+  /** Layers to render, beside that of the tab stop. */
+  readonly columns: ColumnRange;
   /** A, in the difference view. */
   readonly against: Plan | null;
   openMenu(id: SiteId, x: number, y: number): void;
@@ -26,7 +29,7 @@ export interface HeatGridProps {
   onFocusCell(id: SiteId | null): void;
 }
 
-export const HeatGrid = memo(function HeatGrid({ model, layout, plan, against, openMenu, onFocusCell }: HeatGridProps) {
+export const HeatGrid = memo(function HeatGrid({ model, layout, plan, columns, against, openMenu, onFocusCell }: HeatGridProps) {
   const { view } = useWorkbench();
   const actions = useActions();
   const facts = useFacts((f) => f);
@@ -37,8 +40,10 @@ export const HeatGrid = memo(function HeatGrid({ model, layout, plan, against, o
   const [active, setActive] = useState<Position>({ row: 0, column: 0 });
   const anchor = useRef<Position>({ row: 0, column: 0 });
   const root = useRef<HTMLDivElement | null>(null);
+  /** To be focused as soon as it is rendered. */
+  const wanted = useRef<Position | null>(null);
 
-  const names = useMemo(() => new Map(model.rows.flatMap((row) => row.sites.map((site) => [site.id, siteSentence(facts, plan, site.id, fill, against)] as const))), [facts, fill, model, plan, against]);
+  const nameOf = useMemo(() => namesOf((id) => siteSentence(facts, plan, id, fill, against)), [facts, fill, plan, against]);
   const free = useMemo(() => new Set(facts.graph ? sitesOf(facts.graph, facts.recipe).filter(({ cost }) => cost === 0).map(({ id }) => id) : []), [facts.graph, facts.recipe]);
   // Chosen elsewhere (a pair, the scatter): the tab stop follows.
   useEffect(() => {
@@ -47,10 +52,19 @@ export const HeatGrid = memo(function HeatGrid({ model, layout, plan, against, o
     if (at) setActive((old) => (old.row === at.row && (old.column === at.column || isWideAt(model, at.row)) ? old : at));
   }, [primary, model]);
 
+  const elementAt = (at: Position): HTMLElement | null => root.current?.querySelector(`[data-at="${at.row},${at.column >= 0 && isWideAt(model, at.row) ? 0 : at.column}"]`) ?? null;
   const focusAt = (at: Position): void => {
+    const element = elementAt(at);
+    wanted.current = element === null ? at : null;
     setActive(at);
-    root.current?.querySelector<HTMLElement>(`[data-at="${at.row},${at.column >= 0 && isWideAt(model, at.row) ? 0 : at.column}"]`)?.focus();
+    element?.focus();
   };
+  // Far away a cell is rendered only once it is the tab stop.
+  useEffect(() => {
+    if (wanted.current === null) return;
+    elementAt(wanted.current)?.focus();
+    wanted.current = null;
+  });
   const select = useCallback((ids: readonly SiteId[], lead: SiteId | null = ids[0] ?? null): void => view.setState({ selection: new Set(ids), primary: lead }), [view]);
   const onKeyDown = useGridKeys({ model, active, anchor, focusAt, select, openMenu, root });
   const pointer = useGridPointer({ model, layout, anchor, setActive, select });
@@ -88,25 +102,35 @@ export const HeatGrid = memo(function HeatGrid({ model, layout, plan, against, o
     >
       <div role="row" aria-rowindex={1} className="grid-row">
         <div role="columnheader" aria-colindex={1} className="grid-corner" style={{ left: 0, top: layout.headerHeight - 22, width: layout.labelWidth - 8 }}>layer</div>
-        {Array.from({ length: model.columns }, (_, c) => (
+        {Array.from({ length: model.columns }, (_, c) => (isInRange(columns, c) || c === active.column ? (
           <div key={c} role="columnheader" aria-colindex={c + 2} className="grid-head" style={{ left: layout.columnX(c), top: layout.headerHeight - 24, width: layout.cellWidth - 1, height: 22 }}>
             <button type="button" data-at={`-1,${c}`} tabIndex={active.row === -1 && active.column === c ? 0 : -1} aria-label={`Layer ${c}: select all its ${model.kind === 'pass' ? 'passes' : 'outputs'}; double click sets them to BF16`}
               onClick={() => select(columnSites(model, c))} onDoubleClick={() => actions.setFormats(columnSites(model, c), 'bf16', `set layer ${c} to BF16`)}>
               {c}
             </button>
           </div>
-        ))}
+        ) : null))}
       </div>
       {model.rows.map((row, r) => (
         <GridRowCells
           key={`${row.group}:${row.pass}`} row={row} index={r} isFirst={r === 0 || model.rows[r - 1]?.group !== row.group} isFree={row.sites.every((site) => free.has(site.id))}
-          model={model} layout={layout} names={names} selection={selection} primary={primary} tabColumn={active.row === r ? active.column : null} select={select}
+          model={model} layout={layout} nameOf={nameOf} selection={selection} primary={primary} columns={columns} tabColumn={active.row === r ? active.column : null} select={select}
         />
       ))}
       {model.fixed.length > 0 ? <FixedRow model={model} layout={layout} isTabStop={active.row === model.rows.length} /> : null}
     </div>
   );
 });
+
+/** A name is made when its cell is first rendered. */
+function namesOf(make: (id: SiteId) => string): (id: SiteId) => string {
+  const known = new Map<SiteId, string>();
+  return (id) => {
+    const name = known.get(id) ?? make(id);
+    known.set(id, name);
+    return name;
+  };
+}
 
 /** Whether a row is one wide cell: an op group outside the layers, or the fixed row. */
 function isWideAt(model: GridModel, row: number): boolean {
