@@ -97,6 +97,18 @@ test('files arrive whole: YAML is read back, Python compiles, CSV has a row a si
   }
 });
 
+test('figures are saved from the same drawer', async ({ page }) => {
+  await openPage(page, '/');
+  const drawer = await openExport(page);
+  const svg = drawer.getByRole('region', { name: 'Figures' }).getByRole('button', { name: 'SVG' });
+  const download = page.waitForEvent('download');
+  await svg.first().click();
+  const file = await download;
+  expect(file.suggestedFilename()).toMatch(/\.svg$/);
+  expect(readFileSync(await file.path(), 'utf8')).toMatch(/<svg [\s\S]*<\/svg>\s*$/);
+  await expect(drawer.getByRole('status')).toHaveText(new RegExp(`^Saved ${file.suggestedFilename()}`));
+});
+
 test('names are checked against a pasted list before anything is saved', async ({ page }) => {
   await openPage(page, '/');
   const drawer = await openExport(page);
@@ -147,6 +159,10 @@ test('keyboard: opens with Enter, copies, closes with Esc, the focus comes back'
   await button.focus();
   await page.keyboard.press('Enter');
   await expect(exportDrawer(page)).toBeVisible();
+  await expect(exportDrawer(page).getByRole('button', { name: 'Close' })).toBeFocused();
+  // Spelling, name of a block, Check names, then the first file.
+  for (let stop = 0; stop < 4; stop++) await page.keyboard.press('Tab');
+  await expect(exportRow(page, 'allocation.json').getByRole('button', { name: 'Save' })).toBeFocused();
   await exportRow(page, 'Megatron precision YAML').getByRole('button', { name: 'Copy' }).press('Enter');
   await expect(exportRow(page, 'Megatron precision YAML').getByRole('button', { name: 'Copied' })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^# bendscope plan [\s\S]*\nmatchers:\n/);

@@ -5,6 +5,7 @@
 import { useDeferredValue, useMemo, useState } from 'react';
 import { EXPORT_TARGETS } from '../../allocate/exports/targets';
 import { provenanceOf } from '../../state';
+import { FigureMenu } from '../figures/figure-menu';
 import { download } from '../panels/download';
 import { Modal } from '../panels/modal';
 import { useActions, useFacts, usePlans } from '../workbench';
@@ -51,6 +52,7 @@ function Targets({ onSaved }: SavedProps) {
         {rows.map((row) => <TargetRow key={row.target.id} {...row} graph={graph} plan={plan} onSaved={onSaved} />)}
         <ProbeRow onSaved={onSaved} />
       </ul>
+      <FigureMenu onSaved={onSaved} />
     </>
   );
 }
