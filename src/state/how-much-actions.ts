@@ -33,7 +33,7 @@ interface Search {
 }
 
 export function createHowMuchActions(context: ActionContext, runner: Runner) {
-  const { document, facts, view, shown } = context;
+  const { document, facts, view, shown, attempt } = context;
   const { take, withCells } = createDocumentEdits(context);
   const update = (part: Partial<HowMuchState>): void => facts.setState(({ howMuch: now }) => (now === null ? {} : { howMuch: { ...now, ...part } }));
   const stepsBut = (last: number): readonly HowMuchTry[] => (facts.getState().howMuch?.steps ?? []).slice(0, last);
@@ -102,20 +102,25 @@ export function createHowMuchActions(context: ActionContext, runner: Runner) {
       if (!search || !table) return;
       const { of, plan, line, asked } = search;
       facts.setState({ howMuch: { key: of.key, targetDeg, status: 'running', steps: [], best: null, isSettled: false, costRange: null, figureRange: null, plan: null, batches: [], reason: null, costName: table.name } });
-      const end = (part: Pick<HowMuchState, 'status' | 'best'> & Partial<HowMuchState>): void => {
+      const end = async (part: Pick<HowMuchState, 'status' | 'best'> & Partial<HowMuchState>): Promise<void> => {
         const found = part.best && planAt(plan, line, part.best.index);
-        const { steps = [] } = facts.getState().howMuch ?? {};
-        const aimed = part.best ?? steps.findLast((step) => step.status === 'measured');
-        const joint = found && jointOf(shownUnder(shown(), of), found)?.result;
-        update({ ...part, plan: found, batches: aimed ? batchesNeeded({ asked, plan, limit: { angleDeg: aimed.aimedDeg }, joint: joint ?? null }) : [] });
+        update({ ...part, plan: found });
         if (found && isSameKey(shown().key, of.key)) view.setState({ preview: found });
+        const state = facts.getState().howMuch;
+        const aimed = part.best ?? state?.steps.findLast((step) => step.status === 'measured');
+        if (!aimed) return;
+        // Dozens of solves: the result is drawn first.
+        await new Promise((resolve) => setTimeout(resolve));
+        const joint = found && jointOf(shownUnder(shown(), of), found)?.result;
+        const batches = await attempt(() => Promise.resolve(batchesNeeded({ asked, plan, limit: { angleDeg: aimed.aimedDeg }, joint: joint ?? null })));
+        if (batches && facts.getState().howMuch === state) update({ batches });
       };
       try {
         const { best, isSettled, costRange } = await howMuch(line, targetDeg, measureWith(search, targetDeg, table.figureOf));
-        end({ status: 'done', best, isSettled, costRange, figureRange: costRange && [table.figureOf(costRange[0]), table.figureOf(costRange[1])] });
+        await end({ status: 'done', best, isSettled, costRange, figureRange: costRange && [table.figureOf(costRange[0]), table.figureOf(costRange[1])] });
       } catch (thrown) {
         const { name, message } = toPlainError(thrown);
-        end({ best: bestOf(facts.getState().howMuch?.steps ?? []), ...(thrown instanceof Stopped ? { status: 'stopped' } : { status: 'failed', reason: `${name}: ${message}` }) });
+        await end({ best: bestOf(facts.getState().howMuch?.steps ?? []), ...(thrown instanceof Stopped ? { status: 'stopped' } : { status: 'failed', reason: `${name}: ${message}` }) });
       }
     },
 
