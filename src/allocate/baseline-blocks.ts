@@ -3,11 +3,11 @@
  * in BF16, the rest is low. The 16 % rule reproduces the NVFP4 pretraining paper's 2 + 8 of 62 blocks (arXiv 2509.25149);
  * the other presets are that paper's ablations and Megatron's defaults.
  */
+import type { SiteId } from '../graph/policy';
 import { RECIPES } from '../graph/recipes';
 import { sites, type Site } from '../graph/sites';
 import type { BaselineInputs, BaselineMethod } from './baseline-method';
 import type { Formats } from './cost';
-import { planCost } from './costs';
 import { formatsWhere } from './plan';
 
 /** How many layers at either end stay in BF16. */
@@ -27,12 +27,36 @@ export function sixteenPercent(layers: number): ProtectedBlocks {
   return splitBlocks(Math.max(1, Math.round((10 * layers) / 62)));
 }
 
-function blockFormats({ graph, recipe, sites: costed }: BaselineInputs, { first, last }: ProtectedBlocks): Formats {
+const isProtected = (layer: number | null, layers: number, { first, last }: ProtectedBlocks): boolean => layer !== null && (layer < first || layer >= layers - last);
+
+function layersOf({ graph }: BaselineInputs): (id: SiteId) => number | null {
   const layerOf = new Map(sites(graph).map(({ id, layer }: Site) => [id, layer]));
-  return formatsWhere(costed, ({ id }) => {
-    const layer = layerOf.get(id) ?? null;
-    return layer !== null && (layer < first || layer >= graph.layers - last);
-  }, recipe);
+  return (id) => layerOf.get(id) ?? null;
+}
+
+function blockFormats(inputs: BaselineInputs, blocks: ProtectedBlocks): Formats {
+  const { graph, recipe, sites: costed } = inputs;
+  const layerOf = layersOf(inputs);
+  return formatsWhere(costed, ({ id }) => isProtected(layerOf(id), graph.layers, blocks), recipe);
+}
+
+/** The most blocks, in the paper's proportion, that the budget pays for; null when it does not even pay for everything low. */
+function blocksWithin(inputs: BaselineInputs, budget: number): ProtectedBlocks | null {
+  const { graph, recipe, sites: costed, costs } = inputs;
+  const layerOf = layersOf(inputs);
+  // What keeping a layer in BF16 adds to everything low; whole numbers, so their sums are exact.
+  const added = new Array<number>(graph.layers).fill(0);
+  let low = 0;
+  for (const { id } of costed) {
+    const [layer, cost] = [layerOf(id), costs.of(id, recipe)];
+    low += cost;
+    if (layer !== null) added[layer]! += costs.of(id, 'bf16') - cost;
+  }
+  for (let n = graph.layers; n >= 0; n--) {
+    const blocks = splitBlocks(n);
+    if (added.reduce((sum, extra, layer) => sum + (isProtected(layer, graph.layers, blocks) ? extra : 0), low) <= budget) return blocks;
+  }
+  return null;
 }
 
 function preset(id: string, name: string, sentence: string, blocks: (layers: number) => ProtectedBlocks): BaselineMethod {
@@ -51,12 +75,8 @@ export const BLOCK_METHODS: readonly BaselineMethod[] = [
     kind: 'budget', scoreName: null,
     appliesTo: (recipe) => RECIPES[recipe].kind === 'pass',
     formats(inputs, budget) {
-      const { graph, sites: costed, costs } = inputs;
-      for (let n = graph.layers; n >= 0; n--) {
-        const formats = blockFormats(inputs, splitBlocks(n));
-        if (planCost(costs, costed, formats) <= budget) return formats;
-      }
-      return { reason: 'even everything low costs more than the budget' };
+      const blocks = blocksWithin(inputs, budget);
+      return blocks === null ? { reason: 'even everything low costs more than the budget' } : blockFormats(inputs, blocks);
     },
     score: () => null,
   },
