@@ -93,7 +93,7 @@ export const MarginalHandle = memo(function MarginalHandle(props: MarginalHandle
           onClose={() => setTyping(false)}
         />
       ) : isNarrow ? null : (
-        <button type="button" className="marginal-figure" tabIndex={-1} disabled={!canMove} aria-label={`${name}: type how much it may bend`} title="Type how much it may bend (F2 on the handle)" onClick={type}>
+        <button type="button" className="marginal-figure" tabIndex={-1} disabled={!canMove} aria-label={`${isMeasured ? cellFigure(nowDeg) : '–'}, ${name}: type how much it may bend`} title="Type how much it may bend (F2 on the handle)" onClick={type}>
           {isMeasured ? cellFigure(nowDeg) : '–'}
         </button>
       )}
