@@ -43,12 +43,12 @@ export function baselineLines(shown: Shown, plan: Plan, choice: CostChoice): Bas
   };
 }
 
-/** The baselines whose plans are still to be measured, each plan once; all in BF16 is the reference itself. */
+/** The baselines whose plans are still to be measured, each plan once; nothing low is the reference itself. */
 export function unverified(shown: Shown, lines: readonly BaselineLine[]): { readonly id: string; readonly hash: string }[] {
   const seen = new Set<string>();
   return lines.flatMap(({ id, plan, figures }) => {
     const hash = plan === null ? null : hashOfPlan(shown, plan);
-    if (plan === null || hash === null || figures?.measured !== null || id === 'all-high' || seen.has(hash)) return [];
+    if (plan === null || hash === null || figures?.measured !== null || figures.isReference || seen.has(hash)) return [];
     seen.add(hash);
     return [{ id, hash }];
   });

@@ -31,7 +31,8 @@ export function BaselinesPanel() {
     view.setState({ hoveredPlan: line?.plan ?? null });
   };
   const isOut = RECIPES[facts.recipe].kind === 'out';
-  const sentence = table.lines.find(({ id }) => id === pointed)?.sentence;
+  const line = table.lines.find(({ id }) => id === pointed);
+  const sentence = line && sentenceOf(line);
   return (
     <section className="baselines-panel" aria-label="Baselines">
       <div className="baselines-top">
@@ -46,7 +47,7 @@ export function BaselinesPanel() {
               <th scope="col">plan</th>
               <th scope="col" className="number" title="What the method itself minimises, of its plan">own score</th>
               <th scope="col" className="number" title="The same score of the current plan">current plan’s</th>
-              <th scope="col" className="number">{costTitle(facts, choice)}</th>
+              <th scope="col" className="number" title={costTitle(facts, choice)}><span className="baseline-wide">{costTitle(facts, choice)}</span><span className="baseline-narrow">cost</span></th>
               {isOut ? <th scope="col" className="number" title="Bytes kept in BF16 over those of the fixed policy">of fixed</th> : null}
               <th scope="col" className="number"><abbr title="effective bits">bits</abbr></th>
               <th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th>
@@ -60,7 +61,7 @@ export function BaselinesPanel() {
               <th scope="row"><strong>{plan.name}</strong> <span className="muted">current</span></th>
               <td className="number muted" colSpan={2}>in each row below</td>
               <FigureCells figures={table.inHand.figures} choice={choice} isOut={isOut} isLowest={table.inHand.isLowest} />
-              <td><Actions id="current" name={plan.name} plan={plan} isReference={false} facts={facts} /></td>
+              <td><Actions id="current" name={plan.name} plan={plan} isReference={table.inHand.figures.isReference} facts={facts} /></td>
             </tr>
             {table.lines.map((line) => <Line key={line.id} line={line} choice={choice} facts={facts} isOut={isOut} onPoint={point} />)}
           </tbody>
@@ -69,6 +70,9 @@ export function BaselinesPanel() {
     </section>
   );
 }
+
+/** How it chooses, and what its own score is. */
+const sentenceOf = ({ sentence, scoreName }: BaselineLine): string => `${sentence}${scoreName === null ? '' : ` Own score: ${scoreName}.`}`;
 
 interface LineProps {
   readonly line: BaselineLine;
@@ -79,9 +83,10 @@ interface LineProps {
 }
 
 function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
-  const { id, name, sentence, scoreName, score, scoreInHand, plan, reason, figures, isLowest } = line;
+  const { id, name, scoreName, score, scoreInHand, plan, reason, figures, isLowest } = line;
+  const sentence = sentenceOf(line);
   const described = `baseline-${id}`;
-  const score_ = (value: number | null): string => (scoreName === null ? '–' : value === null ? 'not known' : significant(value));
+  const score_ = (value: number | null): string => (scoreName === null ? '–' : value === null ? 'not known' : significant(value).replace('-', '−'));
   return (
     <tr onPointerEnter={() => onPoint(line)} onPointerLeave={() => onPoint(null)} onFocus={() => onPoint(line)} onBlur={() => onPoint(null)}>
       <th scope="row" title={sentence} aria-describedby={described}>{name}<span id={described} className="visually-hidden">{sentence}</span></th>
@@ -89,10 +94,10 @@ function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
         <td colSpan={isOut ? 9 : 8} className="baseline-reason">{reason ?? 'no plan'}</td>
       ) : (
         <>
-          <td className="number" title={scoreName ?? 'It has no score of its own'}>{scoreName === null ? null : <span className="muted baseline-score">{scoreName} </span>}{score_(score)}</td>
+          <td className="number" title={scoreName ?? 'It has no score of its own'}>{scoreName === null ? null : <span className="muted baseline-wide">{scoreName} </span>}{score_(score)}</td>
           <td className="number" title={scoreName === null ? 'It has no score of its own' : `${scoreName} of the current plan`}>{score_(scoreInHand)}</td>
           <FigureCells figures={figures} choice={choice} isOut={isOut} isLowest={isLowest} />
-          <td><Actions id={id} name={name} plan={plan} isReference={id === 'all-high'} facts={facts} /></td>
+          <td><Actions id={id} name={name} plan={plan} isReference={figures.isReference} facts={facts} /></td>
         </>
       )}
     </tr>
@@ -110,7 +115,7 @@ function FigureCells({ figures, choice, isOut, isLowest }: { readonly figures: P
       <td className="number" title={price.why}>{price.text}</td>
       {isOut ? <td className="number">{totals?.relativeToFixed == null ? 'none' : `${totals.relativeToFixed.toFixed(2)} ×`}</td> : null}
       <td className="number">{totals?.effectiveBits.toFixed(2)}</td>
-      <td className="number" title={predicted.why}>{bare(predicted.text)}</td>
+      <td className="number" title={predicted.why}>{predicted.why === undefined ? bare(predicted.text) : 'none'}</td>
       <td className="number" title={angle.why}>{isLowest ? <span className="badge ok" title="Lowest measured angle of the plans that cost no more than the current one">lowest</span> : null} {bare(angle.text)}</td>
       <td className="number" title={gap === null ? 'A gap needs both figures' : undefined}>{gap === null ? '–' : bare(signedDegrees(gap))}</td>
     </>

@@ -1,11 +1,13 @@
 /** "How much is needed for ... deg?": a target and the button that searches, in the rail and in the search's own tab. */
 import { useId, useState } from 'react';
 import { significant } from '../../base/units';
-import { allLowOf, allLowPlan, totalsOf, type Shown } from '../../state';
+import { allLowOf, allLowPlan, isSameKey, totalsOf, type Shown } from '../../state';
 import { useActions, useFacts, useWorkbench } from '../workbench';
 
-/** A third of what everything low bends, to one digit; 10 where that is not known. */
+/** The last target of what is shown; else a third of what everything low bends, to one digit; 10 where that is not known. */
 export function defaultTarget(shown: Shown): string {
+  const { howMuch, key } = shown;
+  if (howMuch !== null && isSameKey(howMuch.key, key)) return String(howMuch.targetDeg);
   const joint = allLowOf(shown)?.result;
   const plan = allLowPlan(shown);
   const allLowDeg = joint?.status === 'measured' ? joint.angleDeg : plan === null ? null : (totalsOf(shown, plan)?.predictedDeg ?? null);

@@ -6,8 +6,10 @@
 import type { BatchesRow } from '../../allocate/batches-needed';
 import { MOST_MEASUREMENTS } from '../../allocate/how-much';
 import { formatDegrees, significant } from '../../base/units';
+import type { Plan } from '../../allocate/plan';
 import { costChoiceOf, costOf, costWords, isSameKey, type HowMuchState, type Shown } from '../../state';
-import { useActions, useFacts, useView } from '../workbench';
+import { differingCells } from '../compare/plan-figures';
+import { useActions, useDocument, useFacts, useView } from '../workbench';
 import { HowMuchForm } from './how-much-form';
 import { answer, batchesVerdict, costWordsOf, measuredStep, settledWords, spreadText, type CostWords } from './how-much-words';
 import './how-much.css';
@@ -38,33 +40,46 @@ export function HowMuchPanel() {
 function Search({ state, words }: { readonly state: HowMuchState; readonly words: CostWords }) {
   const actions = useActions();
   const { status, steps, plan, targetDeg } = state;
-  const running = status === 'running';
   const said = answer(state, words);
   return (
     <section className="how-much" aria-label="How much is needed">
       <div className="how-much-search">
         <div className="how-much-top">
-          {running ? (
+          {status === 'running' ? (
             <>
               <span className="small">Searching for {formatDegrees(targetDeg)}: measurement {Math.max(1, steps.length)} of at most {MOST_MEASUREMENTS}</span>
               <button type="button" className="button small" onClick={() => void actions.stop()}>Stop</button>
             </>
-          ) : <HowMuchForm />}
+          ) : (
+            <>
+              <HowMuchForm />
+              {plan === null ? null : <Found plan={plan} />}
+            </>
+          )}
         </div>
         {said === null ? null : <p className="how-much-answer" role="status"><strong>{said}</strong> {settledWords(state)}</p>}
         <div className="scroll" tabIndex={0} role="region" aria-label="Steps of the search">
           <Steps state={state} words={words} />
         </div>
-        {running || plan === null ? null : (
-          <div className="row">
-            <button type="button" className="button small primary" title="Takes the plan in hand (one undo step)" onClick={() => actions.applyHowMuch()}>Apply</button>
-            <button type="button" className="button small" title="Leaves the plan as it is" onClick={() => actions.preview(null)}>Discard</button>
-            <span className="muted small">Dashed cells on the grid would change.</span>
-          </div>
-        )}
       </div>
-      <Batches rows={state.batches} words={words} running={running} />
+      <Batches rows={state.batches} words={words} running={status === 'running'} />
     </section>
+  );
+}
+
+/** What can be done with the plan that was found: it is looked at as a preview, and taken in hand or not. */
+function Found({ plan }: { readonly plan: Plan }) {
+  const actions = useActions();
+  const inHand = useDocument((d) => d.plan);
+  const preview = useView((v) => v.preview);
+  if (inHand !== null && differingCells(Object.keys(inHand.formats), inHand, plan).length === 0) return <span className="muted small">The plan in hand is the one found.</span>;
+  return (
+    <span className="row">
+      <button type="button" className="button small primary" title="Takes the plan that was found in hand (one undo step)" onClick={() => actions.applyHowMuch()}>Apply</button>
+      {preview === null
+        ? <button type="button" className="button small" title="Marks the cells on the grid that would change" onClick={() => actions.preview(plan)}>Show on the grid</button>
+        : <button type="button" className="button small" title="Leaves the plan as it is" onClick={() => actions.preview(null)}>Discard</button>}
+    </span>
   );
 }
 
@@ -72,7 +87,7 @@ function Steps({ state: { steps, costName }, words }: { readonly state: HowMuchS
   return (
     <table className="table how-much-table">
       <caption className="visually-hidden">Joint measurements of the search, in order</caption>
-      <thead><tr><th scope="col">step</th><th scope="col" className="number" title="What the prediction was asked for so that the measurement would meet the target">aimed, deg</th><th scope="col" className="number">predicted, deg</th><th scope="col" className="number">measured</th><th scope="col" className="number">{costName}</th><th scope="col">meets</th></tr></thead>
+      <thead><tr><th scope="col">step</th><th scope="col" className="number" title="What the prediction was asked for so that the measurement would meet the target">aimed, deg</th><th scope="col" className="number"><abbr title="predicted">pred.</abbr>, deg</th><th scope="col" className="number">measured</th><th scope="col" className="number">{costName}</th><th scope="col">meets</th></tr></thead>
       <tbody>
         {steps.map((step, i) => (
           <tr key={step.planHash}>
