@@ -7,10 +7,12 @@ import { OPTION_NAMES } from '../graph/recipes';
 import { ALLOCATE } from './allocate';
 import { chooseSites } from './choose-sites';
 import { call } from './cli-fixture';
+import { COMPARE } from './compare';
 import { Devices } from './devices';
 import { EXPORT } from './export';
 import { builtIn } from './golden';
 import { GRADIENT } from './gradient';
+import { HOW_MUCH } from './how-much';
 import { readRecipe, RECIPE_WORDS } from './policy-file';
 import { PROBE } from './probe';
 import { QUANTIZE } from './quantize';
@@ -21,11 +23,11 @@ const devices = new Devices();
 it.each([['--help'], ['-h']])('%s names every command on stdout', async (flag) => {
   const { code, stdout, stderr } = await call([flag], devices);
   expect([code, stderr]).toEqual([0, '']);
-  for (const name of ['gradient', 'probe', 'allocate', 'verify', 'export', 'quantize']) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  for (const name of ['gradient', 'probe', 'allocate', 'how-much', 'verify', 'compare', 'export', 'quantize']) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
   expect(stdout).toMatch(/0 done, 1 a named error, 2 wrong usage/);
 });
 
-it.each([GRADIENT, PROBE, ALLOCATE, VERIFY, EXPORT, QUANTIZE])('$name --help names each of its flags', async (spec) => {
+it.each([GRADIENT, PROBE, ALLOCATE, HOW_MUCH, VERIFY, COMPARE, EXPORT, QUANTIZE])('$name --help names each of its flags', async (spec) => {
   const { code, stdout, stderr } = await call([spec.name, '--help'], devices);
   expect([code, stderr]).toEqual([0, '']);
   for (const { name } of spec.flags) expect(stdout).toContain(`\n  --${name}`);
@@ -40,7 +42,7 @@ const PLAN = ['allocate', '--model', 'm', '--probe', 'r', '--out', 'p'];
 const HOME = ['export', '--model', 'm', '--plan', 'p', '--out', 'f', '--to'];
 const QUANTIZE_ALL = ['quantize', '--scheme', 'nvfp4', '--in', 'a', '--out', 'b'];
 it.each<[string, string[], RegExp]>([
-  ['no command', [], /expected a command \(gradient, probe, allocate, verify, export, quantize\), got none/],
+  ['no command', [], /expected a command \(gradient, probe, allocate, how-much, verify, compare, export, quantize\), got none/],
   ['an unknown command', ['train'], /got "train"/],
   ['an unknown flag', [...QUANTIZE_ALL, '--fast'], /quantize: expected a flag of this command, got "--fast"/],
   ['a flag of another command', [...QUANTIZE_ALL, '--model', 'x'], /got "--model"/],
