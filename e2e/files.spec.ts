@@ -43,7 +43,8 @@ test('export, change everything, import: the same plan, the same hash', async ({
   const names = await cellNames(page);
   await cell(page, 2, 'attention output projection', 'weight gradient').click();
   await page.keyboard.press('l');
-  await page.getByRole('navigation').getByRole('button', { name: 'Apply All BF16' }).click();
+  await page.getByRole('tab', { name: 'Baselines' }).click();
+  await page.getByRole('button', { name: 'Apply All BF16' }).click();
   expect(await countCells(page, 'precision BF16')).toBe(72);
   expect((await allocation(page)).plan.hash).not.toBe(before.plan.hash);
 
