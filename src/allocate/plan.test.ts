@@ -79,7 +79,7 @@ describe('plans', () => {
     const stored = JSON.parse(readFileSync(new URL('../../public/stored-probe.json', import.meta.url), 'utf8')) as ProbeRecord;
     const context = { modelSha256: stored.provenance.modelSha256, recipe: stored.recipe, options: stored.options };
     const hashed = ['all-low', 'fprop-high', 'dgrad-high', 'wgrad-high'].map((id) => planHash(preset(id).formats, SITES, context));
-    expect(hashed.sort()).toEqual(Object.keys(stored.joint).sort());
+    expect(Object.keys(stored.joint)).toEqual(expect.arrayContaining(hashed));
   });
 
   it('hash switches that a low site reads, and what the worker makes of the policy hashes the same', () => {
