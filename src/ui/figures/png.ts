@@ -15,7 +15,7 @@ export async function pngOf(svg: string, scale: number): Promise<Blob> {
     image.src = address;
     await image.decode();
     const canvas = document.createElement('canvas');
-    [canvas.width, canvas.height] = [Math.round(image.width * scale), Math.round(image.height * scale)];
+    [canvas.width, canvas.height] = [pixelsOf(svg, 'width', scale), pixelsOf(svg, 'height', scale)];
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
     if (blob === null) throw new Error(`no picture of ${canvas.width} x ${canvas.height} pixels`);
@@ -25,4 +25,10 @@ export async function pngOf(svg: string, scale: number): Promise<Blob> {
   } finally {
     URL.revokeObjectURL(address);
   }
+}
+
+/** From the text, because a browser rounds an image's own size to whole CSS pixels. */
+function pixelsOf(svg: string, side: 'width' | 'height', scale: number): number {
+  const inches = Number(new RegExp(`^<svg [^>]*${side}="([\\d.]+)in"`).exec(svg)?.[1]);
+  return Math.round(inches * PIXELS_PER_INCH * scale);
 }
