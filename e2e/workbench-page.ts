@@ -60,8 +60,8 @@ export async function waitForGpu(page: Page): Promise<void> {
   await expect(deviceChip(page, /GPU checked/)).toBeVisible({ timeout: CHECK_TIMEOUT });
 }
 
-/** Names of all paintable cells, as a screen reader says them. */
-export const cellNames = (page: Page): Promise<string[]> => cells(page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''));
+/** Names of all paintable cells, as a screen reader says them, without what comes once the page is idle: whether a decision flips within noise. */
+export const cellNames = (page: Page): Promise<string[]> => cells(page).evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(/, flips in \d+ of \d+ solves within noise/, '')));
 
 /** How many cells say so: `countCells(page, 'precision BF16')`. */
 export async function countCells(page: Page, words: string): Promise<number> {
