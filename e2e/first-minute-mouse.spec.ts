@@ -89,7 +89,7 @@ test('the first minute by mouse', async ({ page, context }) => {
     const drag = async (): Promise<void> => {
       await page.mouse.move(x, y);
       await page.mouse.down();
-      for (const by of [20, 60, 120]) await page.mouse.move(x + by, y);
+      for (const by of [10, 25, 40]) await page.mouse.move(x + by, y);
       await drawn(page);
       await drawn(page);
     };
