@@ -11,7 +11,11 @@ import { SetupPanel } from '../ui/panels/setup-panel';
 import { StatusBar } from '../ui/panels/status-bar';
 import { TopBar } from '../ui/panels/top-bar';
 import { WorkbenchProvider, useView, type Workbench } from '../ui/workbench';
-import '../ui/panels/panels.css';
+import '../ui/panels/top-bar.css';
+import '../ui/panels/rail.css';
+import '../ui/panels/inspector.css';
+import '../ui/panels/status-bar.css';
+import '../ui/panels/dialogs.css';
 import './layout.css';
 
 function Screen() {
