@@ -24,7 +24,7 @@ async function spend(page: Page, percent: string): Promise<void> {
 async function twoPlans(page: Page): Promise<void> {
   await openPage(page, '/');
   await rail(page).getByRole('button', { name: '+ Save current' }).click();
-  await spend(page, '10');
+  await spend(page, '12');
   expect(await countCells(page, 'precision BF16')).toBeGreaterThan(2);
 }
 
@@ -142,6 +142,7 @@ test('every baseline has a plan and its figures, or says why not; applied and pi
     const table = page.getByRole('region', { name: 'Table of baselines' });
     await expect(table).toBeVisible();
     expect(await table.evaluate((box) => box.scrollWidth - box.clientWidth), `${width} px`).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight), 'the page does not scroll').toBe(0);
   }
   expect(errors).toEqual([]);
 });

@@ -95,7 +95,7 @@ function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
       ) : (
         <>
           <td className="number" title={scoreName ?? 'It has no score of its own'}>{scoreName === null ? null : <span className="muted baseline-wide">{scoreName} </span>}{score_(score)}</td>
-          <td className="number" title={scoreName === null ? 'It has no score of its own' : `${scoreName} of the current plan`}>{score_(scoreInHand)}</td>
+          <td className="number" title={scoreName === null ? 'It has no score of its own' : scoreInHand === null ? 'A cell of the current plan has a format that it has no score of' : `${scoreName} of the current plan`}>{score_(scoreInHand)}</td>
           <FigureCells figures={figures} choice={choice} isOut={isOut} isLowest={isLowest} />
           <td><Actions id={id} name={name} plan={plan} isReference={figures.isReference} facts={facts} /></td>
         </>
