@@ -20,7 +20,7 @@ async function spend(page: Page, percent: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The stored example with its all-low plan put aside, then a tenth of the work bought back. */
+/** The stored example with its all-low plan put aside, then 12 % of the work bought back: a plan that nobody has measured. */
 async function twoPlans(page: Page): Promise<void> {
   await openPage(page, '/');
   await rail(page).getByRole('button', { name: '+ Save current' }).click();
