@@ -1,7 +1,8 @@
 /**
  * The tooltip of a cell: one sentence, then the figures in their fixed order (ux.md 3.6). It comes on hover and on
- * keyboard focus, stays while the pointer is on it, and goes with Esc or a click (WCAG 1.4.13). It stands beside the grid,
- * so that it hides no cell, and takes the pointer only after the hand has rested, so that it is never in the way.
+ * keyboard focus, stays while the pointer is on it, and goes with Esc or a click (WCAG 1.4.13). It stands beside grid and
+ * bars, so that it hides no cell and no handle, and takes the pointer only after the hand has rested, so that it is never in
+ * the way.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Plan } from '../../allocate/plan';
@@ -70,6 +71,20 @@ export function CellTooltip({ plan, focused }: { readonly plan: Plan; readonly f
   return <Tip id={shown} plan={plan} isInteractive={rested} onInside={setInside} />;
 }
 
+/** Row labels that a tip may cover where there is no room right of the bars. */
+const LABELS_WIDTH = 140;
+
+/** Right of the grid with its bars; else over the row labels; else, where that would cover the cell, below or above it. */
+export function tipPlace(cell: Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>, grid: Pick<DOMRect, 'left' | 'right'>, tip: Pick<DOMRect, 'width' | 'height'>, page: Pick<Window, 'innerWidth' | 'innerHeight'>): { readonly left: number; readonly top: number } {
+  const lowest = page.innerHeight - tip.height - 34;
+  const beside = Math.max(56, Math.min(lowest, cell.top - 24));
+  if (grid.right + 10 + tip.width + 8 <= page.innerWidth) return { left: grid.right + 10, top: beside };
+  const left = Math.max(8, grid.left + LABELS_WIDTH - tip.width);
+  if (left + tip.width <= cell.left - 4) return { left, top: beside };
+  const below = cell.bottom + 8;
+  return { left: Math.max(8, Math.min(page.innerWidth - tip.width - 8, cell.left)), top: below <= lowest ? below : Math.max(8, cell.top - tip.height - 8) };
+}
+
 interface TipProps {
   readonly id: SiteId;
   readonly plan: Plan;
@@ -82,15 +97,10 @@ function Tip({ id, plan, isInteractive, onInside }: TipProps) {
   const ref = useRef<HTMLDivElement | null>(null);
   const [place, setPlace] = useState<{ left: number; top: number } | null>(null);
   useLayoutEffect(() => {
-    const cell = document.querySelector(`[data-site="${CSS.escape(id)}"]`)?.getBoundingClientRect();
+    const box = (selector: string): DOMRect | undefined => document.querySelector(selector)?.getBoundingClientRect();
+    const [cell, grid, stage, sheet] = [box(`[data-site="${CSS.escape(id)}"]`), box('.heat-grid'), box('.grid-stage'), box('.grid-sheet')];
     const tip = ref.current?.getBoundingClientRect();
-    if (!cell || !tip) return;
-    const grid = document.querySelector('.heat-grid')?.getBoundingClientRect();
-    const beside = Math.min((grid?.right ?? cell.right) + 14, window.innerWidth - tip.width - 8);
-    setPlace({
-      left: beside > cell.right + 4 ? beside : Math.max(8, cell.left - tip.width - 14),
-      top: Math.max(56, Math.min(window.innerHeight - tip.height - 34, cell.top - 24)),
-    });
+    if (cell && grid && stage && sheet && tip) setPlace(tipPlace(cell, { left: grid.left, right: Math.min(stage.right, sheet.right) }, tip, window));
   }, [id]);
   const { graph, recipe, options } = facts;
   const site = graph === null ? undefined : findSite(graph, id);

@@ -12,6 +12,7 @@ import type { SiteResult } from '../../graph/probe-record';
 import { fillOf, hashOfPlan, type Shown } from '../../state';
 import { measured, shownWith } from '../shown-fixture';
 import { allSites, columnSites, gridModel, heatCells, isWide, markOf, positionOf, rectangle, siteAt } from './grid-model';
+import { tipPlace } from './cell-tooltip';
 import { moveFocus } from './navigation';
 import { siteFigures, siteShapes, siteShare } from './site-figures';
 import { siteSentence } from './site-sentence';
@@ -51,6 +52,25 @@ describe('focus', () => {
       for (const p of presses) at = moveFocus(at, p, shape) ?? at;
       return at.row >= -1 && at.row < 13 && at.column >= -1 && at.column < 6;
     }));
+  });
+});
+
+describe('the tooltip', () => {
+  const tip = { width: 304, height: 400 };
+  const cell = (left: number, top: number) => ({ left, right: left + 70, top, bottom: top + 26 });
+
+  it('covers neither cells nor handles where there is room beside them', () => {
+    expect(tipPlace(cell(600, 300), { left: 280, right: 1063 }, tip, { innerWidth: 1440, innerHeight: 900 })).toEqual({ left: 1073, top: 276 });
+    // Over the row labels, left of the first cell.
+    expect(tipPlace(cell(414, 700), { left: 265, right: 1008 }, tip, { innerWidth: 1024, innerHeight: 768 })).toEqual({ left: 101, top: 334 });
+  });
+
+  it('never covers its own cell and stays on the page', () => {
+    for (let left = 150; left < 700; left += 50) for (let top = 60; top < 700; top += 60) {
+      const at = tipPlace(cell(left, top), { left: 16, right: 760 }, tip, { innerWidth: 780, innerHeight: 1200 });
+      expect(at.left >= left + 70 || at.left + tip.width <= left || at.top >= top + 26 || at.top + tip.height <= top).toBe(true);
+      expect(at.left >= 8 && at.left + tip.width <= 772 && at.top >= 8 && at.top + tip.height <= 1200).toBe(true);
+    }
   });
 });
 
