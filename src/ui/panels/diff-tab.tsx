@@ -122,22 +122,24 @@ function Cells({ facts, cells, unstable, revertAll }: CellsProps) {
   const { graph } = facts;
   if (!graph) return null;
   return (
-    <table className="table diff-cells">
-      <caption className="visually-hidden">Cells that differ, largest effect first</caption>
-      <thead><tr><th scope="col">cell</th><th scope="col">A → current</th><th scope="col" className="number" title="Difference of the cell’s clean tan², as an angle: minus bends less than A">effect, deg</th><th scope="col" className="number"><button type="button" className="button small" title="Gives the cells listed here their format in A (one undo step; locked cells stay)" onClick={revertAll.run}>{revertAll.label}</button></th></tr></thead>
-      <tbody>
-        {cells.map(({ id, from, to, tan2 }) => (
-          <tr key={id} onPointerEnter={() => view.setState({ hovered: id })} onPointerLeave={() => view.setState({ hovered: null })}>
-            <th scope="row">
-              <button type="button" className="link" title={siteName(graph, id)} onClick={() => view.setState({ primary: id, selection: new Set([id]) })}>{siteShort(graph, id)}</button>
-              {unstable.has(id) ? <span className="muted" title="Unstable: its decision flips within noise"> △</span> : null}
-            </th>
-            <td>{formatName(from)} → {formatName(to)}</td>
-            <td className="number" title={tan2 === null ? 'One of the two formats is not measured' : undefined}>{tan2 === null ? 'not known' : tan2 === 0 ? '0' : signedDegrees(effectDegrees(tan2)).replace(/ deg$/, '')}</td>
-            <td className="number"><button type="button" className="button quiet small" aria-label={`Revert ${siteName(graph, id)} to ${formatName(from)}`} onClick={() => actions.revertToPinned([id])}>Revert</button></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div className="scroll" tabIndex={0} role="region" aria-label="Cells that differ">
+      <table className="table diff-cells">
+        <caption className="visually-hidden">Cells that differ, largest effect first</caption>
+        <thead><tr><th scope="col">cell</th><th scope="col">A → current</th><th scope="col" className="number" title="Difference of the cell’s clean tan², as an angle: minus bends less than A">effect, deg</th><th scope="col" className="number"><button type="button" className="button small" title="Gives the cells listed here their format in A (one undo step; locked cells stay)" onClick={revertAll.run}>{revertAll.label}</button></th></tr></thead>
+        <tbody>
+          {cells.map(({ id, from, to, tan2 }) => (
+            <tr key={id} onPointerEnter={() => view.setState({ hovered: id })} onPointerLeave={() => view.setState({ hovered: null })}>
+              <th scope="row">
+                <button type="button" className="link" title={siteName(graph, id)} onClick={() => view.setState({ primary: id, selection: new Set([id]) })}>{siteShort(graph, id)}</button>
+                {unstable.has(id) ? <span className="muted" title="Unstable: its decision flips within noise"> △</span> : null}
+              </th>
+              <td>{formatName(from)} → {formatName(to)}</td>
+              <td className="number" title={tan2 === null ? 'One of the two formats is not measured' : undefined}>{tan2 === null ? 'not known' : tan2 === 0 ? '0' : signedDegrees(effectDegrees(tan2)).replace(/ deg$/, '')}</td>
+              <td className="number"><button type="button" className="button quiet small" aria-label={`Revert ${siteName(graph, id)} to ${formatName(from)}`} onClick={() => actions.revertToPinned([id])}>Revert</button></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
