@@ -32,19 +32,16 @@ export function HeatCellShape({ cell, box: { x, y, width: w, height: h }, colour
   const sign = cell.state !== 'value' ? SIGNS[cell.state] : cell.unpredicted === true ? SIGNS.missing : null;
   const dots = { x: roomy ? x + 25 : x + w - 4, y: roomy ? y + h / 2 : y + 4.5 };
   return (
-    <g opacity={cell.dimmed ? 0.22 : 1}>
+    <g opacity={cell.dimmed ? 0.22 : undefined}>
       {fill !== null ? <rect x={x} y={y} width={w} height={h} rx="2" fill={fill} /> : <rect x={x} y={y} width={w} height={h} rx="2" className={hasValue ? 'heat-empty heat-negative' : 'heat-empty'} />}
       {cell.state === 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-failed)" /> : null}
       {!hasValue && cell.state !== 'failed' ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-missing)" /> : null}
-      {cell.belowNoise && hasValue ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-hatch)" opacity="0.55" /> : null}
-      {cell.stored && ink !== undefined ? <rect x={x + 1} y={y + h - 2.5} width={w - 2} height="2.5" fill={`url(#${storedPattern(ink)})`} opacity="0.6" /> : null}
+      {cell.belowNoise && hasValue ? <rect x={x + aside} y={y} width={w - aside} height={h} fill="url(#heat-hatch)" fillOpacity="0.55" /> : null}
+      {cell.stored && ink !== undefined ? <rect x={x + 1} y={y + h - 2.5} width={w - 2} height="2.5" fill={`url(#${storedPattern(ink)})`} fillOpacity="0.6" /> : null}
       <MarkBorder mark={cell.mark} box={{ x, y, width: w, height: h }} ink={ink} />
       <MarkLetter mark={cell.ghost !== null && !roomy ? cell.ghost : cell.mark} x={x + (roomy ? 5 : w / 2 - 7)} y={y + h / 2 - 7.5} ink={ink} />
       {cell.ghost !== null ? (
-        <>
-          <rect x={x + 0.5} y={y + 0.5} width={w - 1} height={h - 1} rx="2" className="heat-ghost" />
-          {roomy ? <GhostLetter mark={cell.ghost} x={x + 24} y={middle} fill={fill} ink={ink} width={w - 28} /> : null}
-        </>
+        roomy ? <GhostLetter mark={cell.ghost} x={x + 24} y={middle} fill={fill} ink={ink} width={w - 28} /> : null
       ) : sign !== null ? (
         <SignText sign={sign} x={roomy ? x + 24 + (w - 26) / 2 : x + w / 2} y={middle} width={Math.min(24, w)} />
       ) : roomy && hasValue ? (

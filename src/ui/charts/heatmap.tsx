@@ -6,6 +6,7 @@
 import { memo } from 'react';
 import { HeatCellShape, storedPattern } from './heat-cell';
 import type { HeatLayout } from './heat-layout';
+import type { Box } from './label-places';
 import { SplitCellShape } from './split-cell';
 import type { ColourMap } from './scales';
 
@@ -78,6 +79,7 @@ export const Heatmap = memo(function Heatmap({ layout, cells, colourMap, isPoint
     <svg className={isPointed ? 'heatmap heatmap-pointed' : 'heatmap'} width={layout.right} height={layout.bottom} aria-hidden="true">
       <Patterns />
       {bundles.map((bundle) => <Bundle key={bundle[0]?.id} cells={bundle} layout={layout} colourMap={colourMap} />)}
+      <path d={ghostPath(cells, layout)} className="heat-ghosts" />
     </svg>
   );
 });
@@ -95,14 +97,26 @@ interface CellProps {
   readonly colourMap: ColourMap;
 }
 
+function cellBox(cell: HeatCell, layout: HeatLayout): Box {
+  return {
+    x: layout.columnX(cell.column) + 0.5,
+    y: (layout.rowY[cell.row] ?? 0) + 0.5,
+    width: (cell.wide ? layout.right - layout.columnX(cell.column) : layout.cellWidth) - 1.5,
+    height: layout.cellHeight - 1.5,
+  };
+}
+
+/** Outlines of all cells that would change, as one shape: hundreds that pulse by themselves would cost more than a frame. */
+function ghostPath(cells: readonly HeatCell[], layout: HeatLayout): string {
+  return cells.filter((cell) => cell.ghost !== null).map((cell) => {
+    const { x, y, width, height } = cellBox(cell, layout);
+    return `M${x + 0.5} ${y + 0.5}h${width - 1}v${height - 1}h${1 - width}z`;
+  }).join('');
+}
+
 const Cell = memo(
   function Cell({ cell, layout, colourMap }: CellProps) {
-    const box = {
-      x: layout.columnX(cell.column) + 0.5,
-      y: (layout.rowY[cell.row] ?? 0) + 0.5,
-      width: (cell.wide ? layout.right - layout.columnX(cell.column) : layout.cellWidth) - 1.5,
-      height: layout.cellHeight - 1.5,
-    };
+    const box = cellBox(cell, layout);
     return cell.split ? <SplitCellShape cell={cell} halves={cell.split} box={box} colourMap={colourMap} /> : <HeatCellShape cell={cell} box={box} colourMap={colourMap} />;
   },
   (a, b) => a.layout === b.layout && a.colourMap === b.colourMap && isSameCell(a.cell, b.cell),

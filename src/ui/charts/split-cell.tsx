@@ -21,7 +21,6 @@ export function SplitCellShape({ cell, halves: [a, b], box: { x, y, width, heigh
       <line x1={x} y1={bottom} x2={right} y2={y} className="split-line-back" />
       <line x1={x} y1={bottom} x2={right} y2={y} className="split-line" />
       <rect x={x + 0.5} y={y + 0.5} width={width - 1} height={height - 1} rx="1.5" className="split-frame" />
-      {cell.ghost === null ? null : <rect x={x + 0.5} y={y + 0.5} width={width - 1} height={height - 1} rx="2" className="heat-ghost" />}
       {cell.locked ? <circle cx={x + width / 2 + 9} cy={bottom - 4.5} r="2.8" className="heat-lock" /> : null}
       {cell.unstable ? <Triangle x={x + width / 2} y={bottom - 4} /> : null}
     </g>
