@@ -6,10 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { gradientMetrics, gradientSums } from '../base/angle';
 import { openSafetensors, type Safetensors } from '../data/safetensors';
-import type { Devices } from './devices';
+import { Devices } from './devices';
 import { main } from './main';
 
 export const NANO = fileURLToPath(new URL('../../public/models/gpt2-nano', import.meta.url));
+
+/** Of a command that must refuse before it opens a device. */
+export class NoDevices extends Devices {
+  override get(): Promise<never> {
+    return Promise.reject(new Error('a device was opened'));
+  }
+}
 
 export interface Called {
   readonly code: number;

@@ -6,15 +6,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { writeSafetensors } from '../data/safetensors-writer';
 import { PASS_SCHEMES } from '../graph/policy';
-import { call, NANO, Scratch } from './cli-fixture';
-import { Devices } from './devices';
+import { call, NANO, NoDevices, Scratch } from './cli-fixture';
 import { RECIPE_WORDS } from './policy-file';
 
-class NoDevices extends Devices {
-  override get(): Promise<never> {
-    return Promise.reject(new Error('a device was opened'));
-  }
-}
 const devices = new NoDevices();
 const scratch = new Scratch();
 afterAll(() => scratch.dispose());

@@ -5,39 +5,17 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AllocationFile } from '../allocate/allocation-schema';
-import { costedSites } from '../allocate/cost';
 import type { RecipeName } from '../graph/policy';
-import { call, expectDone, NANO, Scratch } from './cli-fixture';
-import { Devices } from './devices';
-import { builtIn } from './golden';
+import { call, expectDone, NANO, NoDevices, Scratch } from './cli-fixture';
+import { measured, report, writerIn } from './made-up-probe-fixture';
 import { openFolder } from './open-folder';
 import { readProbeFile } from './probe-file';
 
-class NoDevices extends Devices {
-  override get(): Promise<never> {
-    return Promise.reject(new Error('a device was opened'));
-  }
-}
 const devices = new NoDevices();
 const scratch = new Scratch();
 afterAll(() => scratch.dispose());
 
-const { graph } = builtIn('nano');
-const { sha256 } = await openFolder(NANO);
-let count = 0;
-const write = (content: unknown): string => scratch.write(`input-${count++}.json`, content);
-const measured = (angleDeg: number): object => ({
-  status: 'measured', angleDeg, cleanAngleDeg: angleDeg, angleSeDeg: 0.1, belowNoise: false, relativeShift: 0.1, lengthRatio: 1, rotationShare: 0.9, lossChange: 0, localError: null,
-  blockAngleDeg: {}, layerAngleDeg: {}, perBatch: [],
-});
-const PROVENANCE = {
-  appVersion: '0.1.0', device: 'a device', isFallbackAdapter: true, browser: 'Dawn for Node', modelSha256: sha256, tokensSha256: `sha256:${'1'.repeat(64)}`, modelName: 'gpt2-nano', dataName: 't.json',
-  seed: 0, batches: 1, sequences: 1, tokens: 8,
-};
-function report(recipe: RecipeName, change: object = {}, provenance: object = {}): object {
-  const sites = Object.fromEntries(costedSites(graph, recipe).map(({ id }, i) => [id, measured(1 + (i % 7))]));
-  return { schema: 'bendscope-probe/1', recipe, options: {}, provenance: { ...PROVENANCE, ...provenance }, referenceLoss: [6], floor: { forwardDeg: 0.1, backwardDeg: 0.05, perRun: [] }, sites, joint: {}, ...change };
-}
+const write = writerIn(scratch);
 const probe = (recipe: RecipeName, change: object = {}, provenance: object = {}): string => write(report(recipe, change, provenance));
 
 const OUT = scratch.path('out');
