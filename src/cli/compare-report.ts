@@ -9,7 +9,8 @@ import type { JointResult } from '../graph/probe-record';
 import type { StoredReference } from '../worker/run-store';
 import { lowFormats, type Compared, type MethodAbout, type Row } from './compare-plans';
 import { standing, type Standing } from './compare-standing';
-import { gapOf, type Gap, type MeasuringProvenance } from './joints';
+import { gapOf, type Gap } from './joints';
+import type { MeasuringProvenance } from './stored-session';
 
 export const COMPARE_SCHEMA = 'bendscope-compare/1';
 

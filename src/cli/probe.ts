@@ -3,31 +3,22 @@
  * policies, to one JSON file. Every finished cell goes to a journal beside the file at once; the same command continues
  * from it, and the file of a run that was stopped is byte for byte that of one that was not.
  */
-import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { devDependencies } from '../../package.json';
 import { canonicalJson } from '../base/canonical-json';
 import { formatDegrees, formatDuration, formatPercent } from '../base/units';
-import { APP_VERSION } from '../base/version';
-import { engineFingerprint } from '../engine/fingerprint';
-import { Session } from '../engine/session';
-import { predictLedger, probeRun } from '../graph/ledger';
+import { predictLedger } from '../graph/ledger';
 import type { SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
-import { Probe } from '../probe/probe';
-import { sessionUse } from '../probe/session-use';
-import { RunControl } from '../worker/run-control';
-import { answers, runKey } from '../worker/run-store';
-import { StoredProbe, type StoredProbeSink } from '../worker/stored-probe';
+import { answers } from '../worker/run-store';
+import type { StoredProbe, StoredProbeSink } from '../worker/stored-probe';
 import type { CommandSpec, Flags } from './command-line';
 import { ADAPTER_FLAG, type Devices } from './devices';
-import { openFileRunStore } from './file-run-store';
 import { ledgerLines } from './ledger-lines';
 import { writeOutput } from './local-files';
 import { RECIPE_WORDS } from './policy-file';
 import { readProbe, type ProbeInputs } from './probe-inputs';
 import { probeReport, type JointFound, type ProbeFound } from './probe-report';
 import { say } from './say';
+import { withStoredSession } from './stored-session';
 
 export const PROBE: CommandSpec = {
   name: 'probe',
@@ -63,37 +54,16 @@ export async function probe(flags: Flags, devices: Devices): Promise<void> {
   const started = performance.now();
   const inputs = await readProbe(flags);
   const { model, tokens, measuring, sites, joints, out } = inputs;
-  const gpu = await devices.get(flags);
   const { recipe, options } = measuring;
-  const key = runKey({ modelSha256: model.sha256, tokensSha256: tokens.sha256, recipe, options, device: gpu.adapterName, appVersion: engineFingerprint() });
   const journal = `${out}.journal`;
-  const store = await openFileRunStore(journal);
-  const run = probeRun(model.graph, tokens, tokens.batches.length, measuring);
-  const control = new RunControl();
-  const interrupt = (): void => control.cancel();
-  const session = await Session.create(gpu, model.graph, model.params, tokens, sessionUse(run));
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  try {
+  await withStoredSession({ ...inputs, journal: { path: journal, kept: false } }, flags, devices, async ({ stored, session, run, provenance }) => {
     const memory = { predicted: predictLedger(model.graph, tokens, run), allocated: session.allocated };
     say(`${model.name}, ${recipe} ${canonicalJson(options)}, ${tokens.batches.length} x ${tokens.sequences} x ${tokens.tokens} tokens, ${sites.length} sites`);
     ledgerLines(memory.predicted, memory.allocated).forEach(say);
-    const stored = new StoredProbe(new Probe(session, tokens.batches, run, control.checkpoint), store, key, recipe, options);
     const found = await measure(inputs, stored, journal);
-    const provenance = {
-      appVersion: APP_VERSION, device: gpu.adapterName, isFallbackAdapter: gpu.isFallback, browser: 'Dawn for Node',
-      modelSha256: model.sha256, configSha256: model.configSha256, tokensSha256: tokens.sha256, modelName: model.name, dataName: basename(inputs.tokensPath),
-      seed: 0, batches: tokens.batches.length, sequences: tokens.sequences, tokens: tokens.tokens,
-      versions: { bendscope: APP_VERSION, dawn: devDependencies.webgpu, node: process.versions.node },
-    };
-    await writeOutput(out, probeReport(model.graph, { recipe, options, provenance, memory, ...found }));
-    // Another run's cells may share the journal.
-    await store.delete(key);
-    if ((await store.list()).length === 0) await rm(journal, { force: true });
-    say(`${sites.length} sites${joints.size > 0 ? `, ${joints.size} joint` : ''}, ${formatDuration(performance.now() - started)}: ${out}`);
-  } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    session.dispose();
-  }
+    await writeOutput(out, probeReport(model.graph, { recipe, options, provenance: { ...provenance, seed: 0 }, memory, ...found }));
+  });
+  say(`${sites.length} sites${joints.size > 0 ? `, ${joints.size} joint` : ''}, ${formatDuration(performance.now() - started)}: ${out}`);
 }
 
 /** Everything asked for, what the journal holds included, said line by line. */
