@@ -3,6 +3,7 @@
  * libraries is data: the formats they know, what they can set apart, which widths their kernels take.
  */
 import { BendscopeError } from '../../base/errors';
+import { fileStem } from '../../base/file-name';
 import type { PassScheme, PolicyOptions, SiteFormat, SiteId } from '../../graph/policy';
 import { formatSiteId } from '../../graph/sites';
 import { PASSES } from '../../graph/types';
@@ -153,7 +154,6 @@ function renderHeld(spec: LayerTargetSpec, { fit, held }: Held): RenderedFile {
 /** `gpt2-plan-b.te-debug.yaml`; a Python file's name is one that can be imported. */
 export function fileName({ plan, context }: Pick<PlanView, 'plan' | 'context'>, ending: string): string {
   const separator = ending.endsWith('.py') ? '_' : '-';
-  const stem = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, separator).replace(/^[-_]+|[-_]+$/g, '');
-  const whole = [stem(context.graph.model) || 'model', stem(plan.name) || 'plan'].join(separator);
+  const whole = [fileStem(context.graph.model, 'model', separator), fileStem(plan.name, 'plan', separator)].join(separator);
   return separator === '_' ? `${whole.replace(/^(?=\d)/, 'm_')}_${ending}` : `${whole}.${ending}`;
 }

@@ -7,7 +7,7 @@ import { gpt2Graph } from '../../models/gpt2';
 import { sitesOf } from '../../state';
 import { tableFactsOf } from '../../state/table-facts';
 import { measured, shownWith } from '../shown-fixture';
-import { fileStem, firstLines, mappingOf, OWN_NAMES, partsOf, rootFault, rootHint, savedWords, sentenceOf } from './export-data';
+import { firstLines, mappingOf, OWN_NAMES, partsOf, rootFault, rootHint, savedWords, sentenceOf } from './export-data';
 
 const target = (id: string) => findTarget(id)!;
 const check = (part: Partial<NameCheck>): NameCheck => ({ matched: [], missing: [], unmatched: [], double: [], foreign: [], isGood: false, sentence: 'matched 1 of 2', ...part });
@@ -40,7 +40,6 @@ it('lines, words and file names', () => {
   expect(firstLines('a\n', 40)).toEqual({ text: 'a', more: 0 });
   expect(sentenceOf('torchao Float8 training has no nvfp4', target('torchao-float8'))).toBe('torchao Float8 training has no nvfp4.');
   expect(sentenceOf('nothing low of the plan would be left', target('torchao-float8'))).toBe('Nothing low of the plan would be left.');
-  expect([fileStem('GPT-2 (mini)'), fileStem('…')]).toEqual(['gpt-2-mini', 'model']);
 });
 
 it('the CSV of the page has ranks, what was measured here, scores and further formats', () => {

@@ -67,8 +67,3 @@ export function firstLines(text: string, most: number): { readonly text: string;
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
   return { text: lines.slice(0, most).join('\n'), more: Math.max(0, lines.length - most) };
 }
-
-/** A part of a file name, as targets write theirs. */
-export function fileStem(name: string): string {
-  return name.trim().toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'model';
-}

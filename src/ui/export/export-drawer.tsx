@@ -4,12 +4,13 @@
  */
 import { useDeferredValue, useMemo, useState } from 'react';
 import { EXPORT_TARGETS } from '../../allocate/exports/targets';
+import { fileStem } from '../../base/file-name';
 import { provenanceOf } from '../../state';
 import { FigureMenu } from '../figures/figure-menu';
 import { download } from '../panels/download';
 import { Modal } from '../panels/modal';
 import { useActions, useFacts, usePlans } from '../workbench';
-import { fileStem, mappingOf, OWN_NAMES } from './export-data';
+import { mappingOf, OWN_NAMES } from './export-data';
 import { NamesForm } from './names-form';
 import { TargetRow } from './target-row';
 import './export.css';
@@ -64,7 +65,7 @@ function ProbeRow({ onSaved }: SavedProps) {
   const save = (): void => {
     const text = actions.exportProbe();
     if (text === null) return;
-    const fileName = `${fileStem(modelName)}.probe.json`;
+    const fileName = `${fileStem(modelName, 'model')}.probe.json`;
     download(fileName, text, 'application/json');
     onSaved(`Saved ${fileName}.`);
   };

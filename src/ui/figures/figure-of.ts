@@ -2,6 +2,7 @@
  * One figure as a file: data in, SVG text out, the same text for the same data. The drawing beside it is what the PDF is
  * made of (pdf.ts).
  */
+import { fileStem } from '../../base/file-name';
 import { costText, type CostAxis } from '../charts/cost-axis';
 import type { Drawing } from './drawing';
 import type { FigureInputs, FigureKind, FigureOptions, FigurePlan, FigureSource } from './figure-types';
@@ -44,15 +45,10 @@ export function figureOf<K extends FigureKind>(kind: K, input: FigureInputs[K], 
     description: [DESCRIBE[kind](input), origin, `Plan hash ${source.planHash ?? 'unknown'}, manifest ${source.manifest ?? 'unknown'}.`].join(' '),
     facts: { ...source, figure: kind, width: options.width, colourMap: options.colourMap, program: 'Bendscope' },
   };
-  return { fileName: `${fileStem(source.model)}-${fileStem(source.plan)}.${kind}.${options.width}.svg`, svg: svgText(drawing, words), drawing, words, source };
+  return { fileName: `${fileStem(source.model, 'model')}-${fileStem(source.plan, 'plan')}.${kind}.${options.width}.svg`, svg: svgText(drawing, words), drawing, words, source };
 }
 
 /** The same figure's name as another kind of file. */
 export function fileOf({ fileName }: Pick<Figure, 'fileName'>, extension: string): string {
   return fileName.replace(/svg$/, extension);
-}
-
-/** Lower-case letters, digits and hyphens. */
-export function fileStem(name: string): string {
-  return name.trim().toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'plan';
 }
