@@ -14,7 +14,7 @@ export interface BaselineInputs {
   readonly recipe: RecipeName;
   /** Those of the recipe, in site order. */
   readonly sites: readonly CostedSite[];
-  /** Isolated results of the recipe; of further formats in `other`. */
+  /** Without `byFormat` no other format than the recipe has results. */
   readonly evidence: Evidence;
   readonly scores: Readonly<Record<SiteId, SiteScores>>;
   /** Must cover the recipe's format and `second`. */

@@ -15,7 +15,7 @@ type Scored = number | null | undefined;
 type ScoreOf = (inputs: BaselineInputs, site: CostedSite, format: RecipeName) => Scored;
 
 function resultOf({ recipe, evidence }: BaselineInputs, id: SiteId, format: RecipeName) {
-  return (format === recipe ? evidence.sites : evidence.other?.[format])?.[id];
+  return (format === recipe ? evidence.sites : evidence.byFormat?.[format])?.[id];
 }
 
 const localError: ScoreOf = (inputs, { id }, format) => {

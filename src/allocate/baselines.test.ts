@@ -29,7 +29,8 @@ function inputsOf(layers: number, recipe: RecipeName = 'nvfp4', seed = 1, cost: 
   const results = (): Record<SiteId, SiteResult> => Object.fromEntries(sites.map(({ id }) => [id, measured(draw(-0.3), draw(0))]));
   const scores = Object.fromEntries(sites.map(({ id, pass }): [SiteId, SiteScores] => [id, { firstOrder: pass === 'dgrad' || pass === 'wgrad' ? null : draw(0), snip: draw(0) }]));
   const formats: readonly RecipeName[] = recipe === 'fp8-out' ? [recipe] : [recipe, 'mxfp8'];
-  return { graph, recipe, sites, evidence: { sites: results(), floor: null, other: { mxfp8: results() } }, scores, costs: costTable(graph, sites, formats, {}, cost), groups: [] };
+  const own = results();
+  return { graph, recipe, sites, evidence: { sites: own, floor: null, byFormat: { mxfp8: results(), [recipe]: own } }, scores, costs: costTable(graph, sites, formats, {}, cost), groups: [] };
 }
 
 const methodOf = (id: string) => BASELINES.find((method) => method.id === id)!;
@@ -177,7 +178,7 @@ describe('score methods', () => {
     const { sites, costs, evidence } = inputs;
     const budget = costs.costOf(0.6);
     const names = ['bf16', 'mxfp8', 'nvfp4'] as const;
-    const errorOf = (id: SiteId, format: SiteFormat): number => (format === 'bf16' ? 0 : ((format === 'mxfp8' ? evidence.other!.mxfp8! : evidence.sites)[id] as Measured).localError!);
+    const errorOf = (id: SiteId, format: SiteFormat): number => (format === 'bf16' ? 0 : (evidence.byFormat![format]![id] as Measured).localError!);
     // Dense over every cost: the least sum of local errors.
     let least = new Map<number, number>([[0, 0]]);
     for (const { id } of sites) {

@@ -133,7 +133,7 @@ describe('rows by number of batches', () => {
     const input = inputOf(raw(3, 6), { cost: 20 });
     const { evidence } = input.asked.low[0]!;
     const gentle = Object.fromEntries(SITES.map(({ id }, i): [SiteId, SiteResult] => [id, measuredOver(raw(3, 6).angles[i]!.map((deg) => deg / 20), 0)]));
-    const both: Evidence = { ...evidence, other: { mxfp8: gentle } };
+    const both: Evidence = { ...evidence, byFormat: { nvfp4: evidence.sites, mxfp8: gentle } };
     const costs = costTable(GRAPH, SITES, ['mxfp8', 'nvfp4'], {}, { kind: 'time', ratios: { mxfp8: 0.5, nvfp4: 0.25 } });
     const asked = { sites: SITES, low: [{ format: 'mxfp8', evidence: both } as const, { format: 'nvfp4', evidence: both } as const], costs, groups: [] };
     const budget = costs.costOf(0.5);

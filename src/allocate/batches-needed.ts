@@ -127,8 +127,8 @@ function floorOver(floor: NoiseFloor | null, subset: readonly number[]): NoiseFl
 
 /** Each format's own evidence as one. */
 function evidenceOf(low: readonly MeasuredFormat[]): Evidence {
-  const own = low.map(({ format, evidence }) => [format, evidence.other?.[format] ?? evidence.sites]);
-  return { sites: {}, floor: low[0]?.evidence.floor ?? null, other: { ...low[0]?.evidence.other, ...Object.fromEntries(own) } };
+  const own = low.map(({ format, evidence }) => [format, evidence.byFormat ? (evidence.byFormat[format] ?? {}) : evidence.sites]);
+  return { sites: {}, floor: low[0]?.evidence.floor ?? null, byFormat: { ...low[0]?.evidence.byFormat, ...Object.fromEntries(own) } };
 }
 
 /** The subsets of k of `total` batches, each ascending: all of them in order, or 20 different ones. */

@@ -52,13 +52,14 @@ export function costedSites(graph: Graph, recipe: RecipeName): readonly CostedSi
 
 /** What a prediction stands on. */
 export interface Evidence {
+  /** Isolated results of the recipe. */
   readonly sites: Readonly<Record<SiteId, SiteResult>>;
   readonly floor: NoiseFloor | null;
   /**
-   * Isolated results of further low formats on the same data: a format named here has its own record, empty where nothing
-   * was measured; `sites` are those of any format that is not named.
+   * Those of every format that was probed on the same data, the recipe's own included; a format that is not named has none.
+   * Absent: each result of `sites` is of the format that its site has in the plan.
    */
-  readonly other?: Readonly<Partial<Record<RecipeName, Readonly<Record<SiteId, SiteResult>>>>>;
+  readonly byFormat?: Readonly<Partial<Record<RecipeName, Readonly<Record<SiteId, SiteResult>>>>>;
 }
 
 export type Formats = Readonly<Record<SiteId, SiteFormat>>;
@@ -96,10 +97,10 @@ export function formatOf(formats: Formats, id: SiteId): SiteFormat {
   return formats[id] ?? 'bf16';
 }
 
-/** What was found of a site in a format; without one in the format that `sites` are of. High precision has no results. */
+/** What was found of a site in a format; without a format, in the recipe's. High precision has no results. */
 export function resultIn(evidence: Evidence, id: SiteId, format?: SiteFormat): SiteResult | undefined {
   if (format === 'bf16') return undefined;
-  return ((format && evidence.other?.[format]) ?? evidence.sites)[id];
+  return (format === undefined || !evidence.byFormat ? evidence.sites : evidence.byFormat[format])?.[id];
 }
 
 /** tan^2 of the clean angle in a format, or null for a site that failed in it, has no finite angle, or was not measured. */

@@ -9,7 +9,7 @@ import type { FormatOffer, SiteChoice } from './choices';
 import { cleanTan2, floorTan2, type CostedSite, type Evidence } from './cost';
 import type { CostTable } from './costs';
 
-/** A low format with what a probe of it found: in `evidence.other` where that names it, else in `evidence.sites`. */
+/** A low format with what a probe of it found: in `evidence.byFormat` where there is one, else in `evidence.sites`. */
 export interface MeasuredFormat {
   readonly format: RecipeName;
   readonly evidence: Evidence;

@@ -102,8 +102,8 @@ function instance(next: () => number): Instance {
   const sites = Array.from({ length: 8 }, (_, i): CostedSite => ({ id: `s${i}`, node: `n${i}`, pass: pick(PASSES), cost: 1 + Math.floor(5 * next()), inFixedPolicy: false }));
   const results = (scale: number): Record<SiteId, SiteResult> =>
     Object.fromEntries(sites.flatMap(({ id }): [SiteId, SiteResult][] => (next() < 0.15 ? [] : [[id, next() < 0.1 ? { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN' } : measured(scale * (0.2 + next()))]])));
-  const other = { fp8: results(1), mxfp8: next() < 0.5 ? results(2) : {} };
-  const evidence: Evidence = { sites: results(10), other, floor: { forwardDeg: FLOORS.fprop, backwardDeg: FLOORS.dgrad, perRun: [] } };
+  const byFormat = { fp8: results(1), mxfp8: next() < 0.5 ? results(2) : {}, nvfp4: results(10) };
+  const evidence: Evidence = { sites: byFormat.nvfp4, byFormat, floor: { forwardDeg: FLOORS.fprop, backwardDeg: FLOORS.dgrad, perRun: [] } };
   const costs = costTable(MINI, sites, ['fp8', 'mxfp8', 'nvfp4'], {}, { kind: 'time', ratios: { fp8: 0.5, mxfp8: 0.6, nvfp4: 0.25 } });
   const groups = [['s1', 's4', 's5'], ['s6', 's2']].slice(0, Math.floor(3 * next()));
   const formats: Record<SiteId, SiteFormat> = Object.fromEntries(sites.map(({ id }) => [id, pick(['bf16', ...LOW, 'mxfp8'] as const)]));
@@ -130,8 +130,7 @@ function allowedPlans({ asked: { sites, costs, groups }, evidence, plan, part }:
   const inside = sites.filter(({ id }) => part?.has(id) ?? true);
   const tan2Of = (id: SiteId, format: SiteFormat): number | null => {
     if (format === 'bf16') return 0;
-    const results = format === 'nvfp4' ? evidence.sites : evidence.other?.[format];
-    const result = results?.[id];
+    const result = evidence.byFormat?.[format]?.[id];
     return result?.status === 'measured' ? tanSquared(result.cleanAngleDeg) : null;
   };
   const found: Allowed[] = [];
@@ -198,7 +197,7 @@ describe('several formats, locks, groups and parts', () => {
 
   it('give the same plan hash at every run, after undo and redo, and whatever the order of keys', () => {
     const context = { modelSha256: 'sha256:ab', recipe: 'nvfp4', options: { rht: true, floor: true } } as const;
-    const evidence = (): Evidence => ({ ...structuredClone(EVIDENCE), other: { mxfp8: Object.fromEntries(SITES.map(({ id }) => [id, measured(0.3 * angleOfTanSquared(cleanTan2(EVIDENCE, id)!))])) } });
+    const evidence = (): Evidence => ({ ...structuredClone(EVIDENCE), byFormat: { nvfp4: structuredClone(EVIDENCE.sites), mxfp8: Object.fromEntries(SITES.map(({ id }) => [id, measured(0.3 * angleOfTanSquared(cleanTan2(EVIDENCE, id)!))])) } });
     const solved = (): Formats => {
       const own = evidence();
       const low = (['mxfp8', 'nvfp4'] as const).map((format: RecipeName) => ({ format, evidence: own }));

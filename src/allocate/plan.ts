@@ -158,7 +158,7 @@ export function choicesFor({ sites, low, costs, groups }: PlanQuestion, plan: Pl
   return { groups: shared, choices: part === undefined ? choices : choices.map((choice) => ({ ...choice, offers: choice.offers.map((offer) => ({ ...offer, floorTan2: 0 })) })) };
 }
 
-/** Formats that a lock holds and the question does not offer, offered to the sites that the lock binds; measured only if the evidence names them. */
+/** Formats that a lock holds and the question does not offer, offered to the sites that the lock binds; measured only if `byFormat` of the evidence names them. */
 function withHeldFormats(choices: SiteChoice[], groups: readonly (readonly SiteId[])[], { sites, low, costs }: Pick<PlanQuestion, 'sites' | 'low' | 'costs'>): SiteChoice[] {
   const bound = new Map<SiteId, Set<RecipeName>>();
   for (const { id, lock, offers } of choices) {
@@ -170,7 +170,7 @@ function withHeldFormats(choices: SiteChoice[], groups: readonly (readonly SiteI
   return choices.map((choice, s) => {
     const extra = [...(bound.get(choice.id) ?? [])].map((format): FormatOffer => ({
       format, cost: costs.of(choice.id, format), floorTan2: floorTan2(evidence, sites[s]!.pass),
-      tan2: evidence.other?.[format] === undefined ? null : cleanTan2(evidence, choice.id, format),
+      tan2: evidence.byFormat ? cleanTan2(evidence, choice.id, format) : null,
     }));
     return extra.length === 0 ? choice : { ...choice, offers: [...choice.offers, ...extra] };
   });

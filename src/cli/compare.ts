@@ -6,7 +6,6 @@
 import { baselinesFor, type BaselineInputs } from '../allocate/baselines';
 import type { Evidence, Formats } from '../allocate/cost';
 import { formatDuration, significant } from '../base/units';
-import { PASS_SCHEMES } from '../graph/policy';
 import type { JointResult } from '../graph/probe-record';
 import { COST_DETAILS, COST_FLAGS, PROBE_FLAG } from './allocate-inputs';
 import { askProbes } from './allocate-question';
@@ -83,11 +82,8 @@ function questionOf({ model: { graph }, probes, recipe, scores, cost, budgets, m
   const { asked } = askProbes(graph, probes, cost, {}, priced);
   const { low } = probes;
   const main = low.find(({ format }) => format === recipe) ?? low[0]!;
-  const others = low.filter(({ format }) => format !== main.format);
-  // A format that nobody probed has nothing, rather than what was found of the recipe.
-  const unprobed = PASS_SCHEMES.filter((scheme) => low.every(({ format }) => format !== scheme)).map((scheme) => [scheme, {}] as const);
-  const evidence: Evidence = { ...main.evidence, other: Object.fromEntries([...unprobed, ...others.map((probed) => [probed.format, probed.evidence.sites] as const)]) };
-  const inputs: BaselineInputs = { graph, recipe, sites: asked.sites, evidence, scores, costs: asked.costs, groups: asked.groups, second: others[0]?.format ?? null };
+  const evidence: Evidence = { ...main.evidence, byFormat: Object.fromEntries(low.map((probed) => [probed.format, probed.evidence.sites])) };
+  const inputs: BaselineInputs = { graph, recipe, sites: asked.sites, evidence, scores, costs: asked.costs, groups: asked.groups, second: low.find(({ format }) => format !== main.format)?.format ?? null };
   return { asked, inputs, budgets, methods, given };
 }
 

@@ -21,11 +21,11 @@ export function freshPlan(graph: Graph, recipe: RecipeName, from: Plan | null = 
   return { name: from?.name ?? 'Plan', formats, locked: from?.locked ?? {}, notes: '' };
 }
 
-const evidenceMemo = memo((sites: Results['sites'], floor: Results['floor'], others: OtherResults | undefined): Evidence =>
-  ({ sites, floor, ...(others === undefined ? {} : { other: others }) }), 16);
+const evidenceMemo = memo((recipe: RecipeName, sites: Results['sites'], floor: Results['floor'], others: OtherResults | undefined): Evidence =>
+  ({ sites, floor, ...(others === undefined ? {} : { byFormat: { ...others, [recipe]: sites } }) }), 16);
 /** What predictions stand on: the recipe's results, and those of the other formats that are known on this text. */
-export function evidenceOf({ sites, floor, others }: Pick<Results, 'sites' | 'floor'> & Partial<Pick<Shown, 'others'>>): Evidence {
-  return evidenceMemo(sites, floor, others);
+export function evidenceOf({ recipe, sites, floor, others }: Pick<Shown, 'recipe' | 'sites' | 'floor'> & Partial<Pick<Shown, 'others'>>): Evidence {
+  return evidenceMemo(recipe, sites, floor, others);
 }
 
 const totalsMemo = memo((graph: Graph, recipe: RecipeName, formats: Plan['formats'], evidence: Evidence, options: Shown['options']) =>

@@ -72,7 +72,7 @@ function inOneGo({ document, shown }: ReturnType<typeof watchedPage>): ReadonlyM
   const { plan, second } = document.getState();
   const sites = costedSites(GRAPH, 'nvfp4');
   const { sites: results, floor, others } = shown();
-  const evidence = { sites: results, floor, other: others };
+  const evidence = { sites: results, floor, byFormat: { ...others, nvfp4: results } };
   const low = [...(second === null ? [] : [{ format: second, evidence }]), { format: 'nvfp4', evidence } as const];
   const locks = Object.fromEntries(Object.keys(plan!.locked).map((id): [string, SiteFormat] => [id, plan!.formats[id]!]));
   const costs = costTable(GRAPH, sites, low.map(({ format }) => format), {}, { kind: 'gemm' });

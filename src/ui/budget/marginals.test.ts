@@ -16,7 +16,7 @@ describe('marginal bars', () => {
     const sites = costedSites(GRAPH, recipe);
     const model = gridModel(GRAPH, recipe);
     const results = (seed: number) => Object.fromEntries(sites.flatMap(({ id }, i) => (draw(seed + i) < 0.1 ? [] : [[id, measured(10 * draw(seed + 1000 + i))]])));
-    const evidence: Evidence = { sites: results(1), floor: null, ...(recipe === 'nvfp4' ? { other: { mxfp8: results(7000) } } : {}) };
+    const evidence: Evidence = { sites: results(1), floor: null, ...(recipe === 'nvfp4' ? { byFormat: { mxfp8: results(7000), nvfp4: results(1) } } : {}) };
     const choices: readonly SiteFormat[] = recipe === 'nvfp4' ? ['bf16', 'mxfp8', 'nvfp4'] : ['bf16', 'fp8-out'];
     const formats: Formats = Object.fromEntries(sites.map(({ id }, i) => [id, choices[Math.floor(choices.length * draw(3000 + i))]!]));
     const places = new Map(model.rows.flatMap((row, r) => row.sites.map((site, c) => [site.id, { row: r, column: isWide(row) ? null : c }] as const)));
