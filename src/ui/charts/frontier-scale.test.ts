@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { costAt, costChangeText, costPosition, costText, costTicks, costTickText, type CostAxis } from './cost-axis';
-import { dominatedPlans, frontierScale, placeable, planWords, pointLabels, staircase, type ChartPlan } from './frontier-scale';
-import { labelWidth, overlap, placeLabels, type LabelledPoint } from './label-places';
+import { dominatedPlans, frontierScale, labelWidth, NAME_METRICS, placeable, planWords, pointLabels, staircase, type ChartPlan } from './frontier-scale';
+import { overlap, placeLabels, type LabelledPoint } from './label-places';
 
 const SHARE: CostAxis = { name: 'HP GEMM work', unit: '%', domain: [0, 1] };
 const BITS: CostAxis = { name: 'effective bits', unit: 'bits', domain: [4.34, 16] };
@@ -38,7 +38,7 @@ describe('names of points', () => {
     fc.assert(fc.property(fc.array(point, { maxLength: 30 }), (all) => {
       const points = all.map(({ x, y, length }, i): LabelledPoint => ({ id: String(i), x, y, radius: 5, width: labelWidth('x'.repeat(length)) }));
       const dots = points.map(({ x, y }) => ({ x: x - 4, y: y - 4, width: 8, height: 8 }));
-      const boxes = [...placeLabels(points, dots, frame)].map(([id, place]) => {
+      const boxes = [...placeLabels(points, { frame, taken: dots }, NAME_METRICS)].map(([id, place]) => {
         const { width } = points[Number(id)]!;
         return { x: place.anchor === 'start' ? place.x : place.anchor === 'end' ? place.x - width : place.x - width / 2, y: place.y - 10, width, height: 13 };
       });
@@ -48,7 +48,7 @@ describe('names of points', () => {
   });
 
   it('puts a lone name right of its point, at the right edge left of it', () => {
-    const at = (x: number) => placeLabels([{ id: 'a', x, y: 80, radius: 5, width: 60 }], [], frame).get('a');
+    const at = (x: number) => placeLabels([{ id: 'a', x, y: 80, radius: 5, width: 60 }], { frame, taken: [] }, NAME_METRICS).get('a');
     expect(at(100)).toMatchObject({ anchor: 'start', x: 108 });
     expect(at(590)).toMatchObject({ anchor: 'end', x: 582 });
   });

@@ -1,6 +1,6 @@
 /** Where everything of the frontier chart is, in px, and which plans another one beats: arithmetic of its props. */
 import { costPosition, costText, type CostAxis } from './cost-axis';
-import { labelWidth, placeLabels, type Box, type LabelPlace } from './label-places';
+import { placeLabels, type Box, type LabelMetrics, type LabelPlace } from './label-places';
 import { planLabels } from './plan-labels';
 import { logDomain, logPosition } from './scales';
 
@@ -34,6 +34,13 @@ export interface FrontierScale {
 export const MARGIN = { top: 22, right: 24, bottom: 34, left: 52 };
 /** Degrees of the log axis's floor: a plan that bends by nothing sits on the axis, not below it. */
 const LEAST_DEG = 0.01;
+/** Of a name of 11 px, px. */
+export const NAME_METRICS: LabelMetrics = { height: 13, ascent: 10, gaps: [3], shifts: [0, -7, 7, -13, 13] };
+
+/** Px that a name takes at most, for want of a browser to ask. */
+export function labelWidth(text: string): number {
+  return 6.7 * text.length;
+}
 
 /** A plan that is neither predicted nor measured has no place on the angle axis. */
 export function placeable(plans: readonly ChartPlan[]): ChartPlan[] {
@@ -94,7 +101,7 @@ export function pointLabels(scale: FrontierScale, line: readonly LinePoint[], pl
   const title: Box = { x: -MARGIN.left, y: -MARGIN.top, width: 150, height: 14 };
   const frame = { x: 4, y: 2 - MARGIN.top, width: scale.width + MARGIN.right - 6, height: scale.height + MARGIN.top - 4 };
   const labelled = points.map((plan) => ({ id: plan.id, x: x(plan.cost), y: y(angleOf(plan) ?? domain[0]), radius: plan.current ? 8 : 5, width: labelWidth(names.get(plan.id) ?? '') }));
-  return { names, places: placeLabels(labelled, [title, ...dots, ...onLine], frame) };
+  return { names, places: placeLabels(labelled, { frame, taken: [title, ...dots, ...onLine] }, NAME_METRICS) };
 }
 
 /** The figures of a plan in words: "33.3 % HP GEMM work, predicted 10.8 deg, measured 11.2 deg". */

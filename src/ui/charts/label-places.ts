@@ -1,6 +1,7 @@
 /**
- * Where the names of points go so that none covers another, a point or the line: the first free place of a few around each
- * point, in a fixed order. A name without any free place is left out: hovering the point says it, and so does the table.
+ * Where the names of points go so that none covers another, a point or the frame: the first free place of a few around
+ * each point, in a fixed order, so that the same plans give the same picture. Lengths are those of what is drawn on, px of
+ * the page or units of a sheet. A name without any free place is left out: the point itself or a key then says it.
  */
 export interface Box {
   readonly x: number;
@@ -9,12 +10,23 @@ export interface Box {
   readonly height: number;
 }
 
+/** How large a line of text is, and where around its point it may stand. */
+export interface LabelMetrics {
+  readonly height: number;
+  /** From the box's top to the baseline. */
+  readonly ascent: number;
+  /** Between point and text: the first on every side, any other beside the point only. */
+  readonly gaps: readonly [number, ...number[]];
+  /** How far up or down a text beside its point may move, best first. */
+  readonly shifts: readonly number[];
+}
+
 export interface LabelledPoint {
   readonly id: string;
   readonly x: number;
   readonly y: number;
   readonly radius: number;
-  /** Of the text, px. */
+  /** Of the text. */
   readonly width: number;
 }
 
@@ -22,47 +34,57 @@ export interface LabelPlace {
   readonly x: number;
   /** Baseline. */
   readonly y: number;
+  /** Middle of its box. */
+  readonly middle: number;
   readonly anchor: 'start' | 'middle' | 'end';
 }
 
-/** Of a label of 11 px. */
-const HEIGHT = 13;
-/** From the box's top to the baseline. */
-const ASCENT = 10;
-const GAP = 3;
-const SHIFTS = [0, -7, 7, -13, 13] as const;
-
-/** Px that a label of 11 px takes at most, for want of a browser to ask. */
-export function labelWidth(text: string): number {
-  return 6.7 * text.length;
+/** What stays free of text. */
+export interface LabelRoom {
+  readonly frame: Box;
+  readonly taken: readonly Box[];
+  /** Points of lines: no text covers one, unless `mayCover` where there is no other place. */
+  readonly lines?: readonly { readonly x: number; readonly y: number }[];
+  readonly mayCover?: boolean;
 }
 
-/** Places by id; points that come first have the better ones. `taken` stays free of text, and so do the points themselves. */
-export function placeLabels(points: readonly LabelledPoint[], taken: readonly Box[], frame: Box): ReadonlyMap<string, LabelPlace> {
+/** Places by id; points that come first have the better ones. */
+export function placeLabels(points: readonly LabelledPoint[], { frame, taken, lines = [], mayCover = false }: LabelRoom, metrics: LabelMetrics): ReadonlyMap<string, LabelPlace> {
   const used = [...taken];
   const places = new Map<string, LabelPlace>();
   for (const point of points) {
-    for (const [place, box] of candidates(point)) {
-      if (!isInside(box, frame) || used.some((other) => overlap(box, other))) continue;
-      used.push(box);
-      places.set(point.id, place);
-      break;
+    let best: Candidate | undefined;
+    for (const candidate of candidates(point, metrics)) {
+      if (!isInside(candidate.box, frame) || used.some((other) => overlap(candidate.box, other))) continue;
+      if (!lines.some((dot) => isOn(dot, candidate.box))) {
+        best = candidate;
+        break;
+      }
+      if (mayCover) best ??= candidate;
     }
+    if (best === undefined) continue;
+    used.push(best.box);
+    places.set(point.id, best.place);
   }
   return places;
 }
 
-function candidates({ x, y, radius, width }: LabelledPoint): [LabelPlace, Box][] {
-  const side = radius + GAP;
-  const place = (left: number, middle: number, anchor: LabelPlace['anchor']): [LabelPlace, Box] => {
-    const top = middle - HEIGHT / 2;
-    return [{ x: anchor === 'start' ? left : anchor === 'end' ? left + width : left + width / 2, y: top + ASCENT, anchor }, { x: left, y: top, width, height: HEIGHT }];
-  };
-  return [
-    ...SHIFTS.flatMap((shift) => [place(x + side, y + shift, 'start'), place(x - side - width, y + shift, 'end')]),
-    ...[-1, 1].map((way) => place(x - width / 2, y + way * (side + HEIGHT / 2), 'middle')),
-  ];
+interface Candidate {
+  readonly place: LabelPlace;
+  readonly box: Box;
 }
 
+/** Beside the point, then above and below it, then farther to its sides. */
+function candidates({ x, y, radius, width }: LabelledPoint, { height, ascent, gaps: [gap, ...farther], shifts }: LabelMetrics): Candidate[] {
+  const at = (textX: number, middle: number, anchor: LabelPlace['anchor']): Candidate => {
+    const top = middle - height / 2;
+    return { place: { x: textX, y: top + ascent, middle, anchor }, box: { x: textX - { start: 0, middle: width / 2, end: width }[anchor], y: top, width, height } };
+  };
+  const beside = (away: number): Candidate[] => shifts.flatMap((shift) => [at(x + radius + away, y + shift, 'start'), at(x - radius - away, y + shift, 'end')]);
+  return [...beside(gap), ...[-1, 1].map((side) => at(x, y + side * (radius + gap + height / 2), 'middle')), ...farther.flatMap(beside)];
+}
+
+/** Whether two boxes share more than an edge. */
 export const overlap = (a: Box, b: Box): boolean => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+const isOn = (dot: { readonly x: number; readonly y: number }, { x, y, width, height }: Box): boolean => x < dot.x && dot.x < x + width && y < dot.y && dot.y < y + height;
 const isInside = (box: Box, frame: Box): boolean => box.x >= frame.x && box.y >= frame.y && box.x + box.width <= frame.x + frame.width && box.y + box.height <= frame.y + frame.height;

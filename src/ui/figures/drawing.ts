@@ -64,9 +64,12 @@ const GREY: Inks = {
 };
 export const inksOf = (map: ColourMap): Inks => (map === 'grey' ? GREY : COLOURED);
 
-/** A line of text whose capitals are centred on `middle`: half a capital's height, 0.36 of the size, below it. */
+/** Half a capital's height, of the size of a text. */
+export const HALF_CAPITAL = 0.36;
+
+/** A line of text whose capitals are centred on `middle`. */
 export function label(x: number, middle: number, text: string, fill: string, { size = SMALL, anchor = 'start' as Anchor, bold = false } = {}): Shape {
-  return { kind: 'text', x, y: middle + 0.36 * size, size, anchor, bold, fill, text };
+  return { kind: 'text', x, y: middle + HALF_CAPITAL * size, size, anchor, bold, fill, text };
 }
 
 export function segment(x1: number, y1: number, x2: number, y2: number, colour: string, width: number, dash?: readonly number[]): Shape {

@@ -7,10 +7,11 @@ import { scaleLinear, scaleLog } from 'd3';
 import fc from 'fast-check';
 import { create, type Font } from 'fontkit';
 import { describe, expect, it, test } from 'vitest';
+import { placeLabels } from '../charts/label-places';
 import { inksOf } from './drawing';
 import { figureOf } from './figure-of';
 import { HOSTILE_NAME, inputsOf } from './figure-fixture';
-import { placeLabels } from './label-places';
+import { NAME_METRICS } from './frontier-plot';
 import { numberOf, parseSvg, pathPoints, type ParsedElement } from './parsed-svg-fixture';
 import { fitText, plainText, textWidth, wrapText } from './text-width';
 
@@ -88,9 +89,9 @@ test('no name covers another, a point or a line, or leaves the frame', () => {
   const box = (at: { x: number; middle: number; anchor: string }, width: number) => ({ left: at.x - (at.anchor === 'start' ? 0 : at.anchor === 'middle' ? width / 2 : width), top: at.middle - 4, width, height: 8 });
   const point = fc.record({ x: fc.integer({ min: 0, max: 200 }), y: fc.integer({ min: 0, max: 120 }), text: fc.string({ minLength: 1, maxLength: 12 }) });
   fc.assert(fc.property(fc.array(point, { maxLength: 12 }), fc.array(fc.record({ x: fc.integer({ min: 0, max: 200 }), y: fc.integer({ min: 0, max: 120 }) })), (all, drawn) => {
-    const named = all.map((p, i) => ({ ...p, id: String(i), radius: 2, bold: false }));
+    const named = all.map((p, i) => ({ ...p, id: String(i), radius: 2, width: textWidth(p.text, 7) }));
     const dots = named.map((p) => ({ x: p.x - 2, y: p.y - 2, width: 4, height: 4 }));
-    const places = [...placeLabels(named, dots, drawn, frame)].map(([id, place]) => box(place, textWidth(named[Number(id)]?.text ?? '', 7)));
+    const places = [...placeLabels(named, { frame, taken: dots, lines: drawn }, NAME_METRICS)].map(([id, place]) => box(place, textWidth(named[Number(id)]?.text ?? '', 7)));
     const apart = (a: { left: number; top: number; width: number; height: number }, b: { left: number; top: number; width: number; height: number }): boolean => a.left + a.width <= b.left + 1e-9 || b.left + b.width <= a.left + 1e-9 || a.top + a.height <= b.top + 1e-9 || b.top + b.height <= a.top + 1e-9;
     places.forEach((a, i) => {
       expect(a.left >= 0 && a.top >= 0 && a.left + a.width <= 200 && a.top + a.height <= 120).toBe(true);

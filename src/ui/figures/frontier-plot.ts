@@ -5,18 +5,20 @@
  */
 import { costPosition, costTicks, costTickText } from '../charts/cost-axis';
 import { dominatedPlans, frontierScale, placeable } from '../charts/frontier-scale';
+import { placeLabels, type LabelMetrics, type LabelPlace } from '../charts/label-places';
 import { planLabels } from '../charts/plan-labels';
-import { SHEETS, SMALL } from './drawing';
+import { HALF_CAPITAL, SHEETS, SMALL } from './drawing';
 import type { FigurePlan, FigureWidth, FrontierInput } from './figure-types';
-import { placeLabels, type LabelPlace } from './label-places';
 import type { Box } from './patterns';
 import { ABOVE, logHeight, logTickLabels, tickRoom } from './plot-axes';
-import { fitText } from './text-width';
+import { fitText, textWidth } from './text-width';
 
 export const EDGE = 3;
 const PLOT_HEIGHT: Readonly<Record<FigureWidth, number>> = { column: 140, page: 190, slide: 150 };
 /** Of the plot's width, that a name takes at most. */
 const NAME_SHARE = 0.45;
+/** Of a name in the small size: its capitals are centred in the box. */
+export const NAME_METRICS: LabelMetrics = { height: 8, ascent: 4 + HALF_CAPITAL * SMALL, gaps: [2, 9], shifts: [0, -4, 4, -8, 8, -12, 12] };
 
 export interface FrontierPlot {
   readonly box: Box;
@@ -83,11 +85,12 @@ function labelsOf({ box, plans, domain, x, y, radius }: Omit<FrontierPlot, 'labe
   ];
   const bars = plans.flatMap(({ cost, measuredDeg, seDeg }) => (measuredDeg === null || seDeg === null ? [] : steps([x(cost), y(measuredDeg - seDeg)], [x(cost), y(measuredDeg + seDeg)])));
   const named = points.map((point) => ({ ...point, text: fitText(point.name, SMALL, box.width * NAME_SHARE, point.bold) }));
-  const first = placeLabels(named, dots, [...drawn, ...bars], frame);
+  const room = { frame, taken: dots, lines: [...drawn, ...bars] };
+  const first = placeLabels(named.map(sized), room, NAME_METRICS);
   const isCrowded = first.size < points.length;
   const others = points.filter(({ bold }) => !bold);
   const shown = isCrowded ? named.map((point) => (point.bold ? point : { ...point, text: String(others.findIndex(({ id }) => id === point.id) + 1) })) : named;
-  const places = isCrowded ? placeLabels(shown, dots, [...drawn, ...bars], frame, true) : first;
+  const places = isCrowded ? placeLabels(shown.map(sized), { ...room, mayCover: true }, NAME_METRICS) : first;
   const unplaced = named.filter(({ id }) => !places.has(id)).map(({ name }) => name);
   return {
     labels: shown.flatMap(({ id, plan, text }) => {
@@ -100,6 +103,8 @@ function labelsOf({ box, plans, domain, x, y, radius }: Omit<FrontierPlot, 'labe
     ],
   };
 }
+
+const sized = <T extends { readonly text: string; readonly bold: boolean }>(point: T): T & { readonly width: number } => ({ ...point, width: textWidth(point.text, SMALL, point.bold) });
 
 /** Points about every 3 units from one place to another. */
 function steps([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number]): { readonly x: number; readonly y: number }[] {
