@@ -1,11 +1,35 @@
 /**
- * The facts that an allocation.json carries, for those who read it apart from the run that made it: exports and checks of
- * the command line. What a file does not hold (angles by parameter, single batches) is empty.
+ * The facts that an allocation.json carries: what evidence says of a plan's cells, and what a file says of them to those who
+ * read it apart from the run that made it (exports and checks of the command line). What a file does not hold (angles by
+ * parameter, single batches) is then empty.
  */
 import { BendscopeError } from '../base/errors';
+import type { RecipeName, SiteId } from '../graph/policy';
 import type { Provenance, SiteResult } from '../graph/probe-record';
 import type { AllocationFacts, ImportedAllocation } from './allocation-file';
 import type { AllocationFile, AllocationRow } from './allocation-schema';
+import { formatOf, resultIn, type CostedSite, type Evidence, type Formats } from './cost';
+
+/**
+ * Each cell's result in the format it runs in, of a cell in BF16 that in the recipe's; of a plan of several low formats also
+ * every cell's angles in each of them. `low`: the recipe, then the plan's further formats.
+ */
+export function cellFacts(sites: readonly CostedSite[], formats: Formats, evidence: Evidence, low: readonly [RecipeName, ...RecipeName[]]): Pick<AllocationFacts, 'sites' | 'otherAngles'> {
+  const results = sites.flatMap(({ id }): [SiteId, SiteResult][] => {
+    const format = formatOf(formats, id);
+    const result = resultIn(evidence, id, format === 'bf16' ? low[0] : format);
+    return result === undefined ? [] : [[id, result]];
+  });
+  const angles = (id: SiteId, key: 'angleDeg' | 'cleanAngleDeg'): Partial<Record<RecipeName, number>> =>
+    Object.fromEntries(low.flatMap((format): [RecipeName, number][] => {
+      const result = resultIn(evidence, id, format);
+      return result?.status === 'measured' && Number.isFinite(result.angleDeg) && Number.isFinite(result.cleanAngleDeg) ? [[format, result[key]]] : [];
+    }));
+  return {
+    sites: Object.fromEntries(results),
+    ...(low.length === 1 ? {} : { otherAngles: Object.fromEntries(sites.map(({ id }) => [id, { angleDeg: angles(id, 'angleDeg'), cleanDeg: angles(id, 'cleanAngleDeg') }])) }),
+  };
+}
 
 /**
  * An imported file -> its facts. A joint angle counts only in a file that names its plan's hash. Throws E-FILE-07 for a

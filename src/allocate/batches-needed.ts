@@ -9,9 +9,9 @@ import { floorOf } from '../graph/noise-floor';
 import type { NoiseFloor, SiteResult } from '../graph/probe-record';
 import type { SitePart } from '../graph/sites';
 import { anglesOf, frameQuestion, poseAngles } from './choices';
-import { predict, resultIn, type Evidence } from './cost';
+import { predict, resultIn } from './cost';
 import { planCost } from './costs';
-import type { MeasuredFormat } from './offers';
+import { joinedEvidence, type MeasuredFormat } from './offers';
 import { choicesFor, differences, withFormats, type Plan, type PlanQuestion } from './plan';
 import { solveWithin, type Limit } from './within';
 
@@ -60,7 +60,7 @@ export function batchesNeeded({ asked, plan, limit, joint }: BatchesInput): read
   if (total === 0 || total === Infinity) return [];
   const solve = solverOver(asked, plan, limit);
   const reference = solve(range(total));
-  const judge = evidenceOf(low);
+  const judge = joinedEvidence(low);
   return range(total).map((index): BatchesRow => {
     const k = index + 1;
     const { subsets, isComplete } = subsetsOf(total, k);
@@ -123,12 +123,6 @@ function floorOver(floor: NoiseFloor | null, subset: readonly number[]): NoiseFl
     return runs.length === 0 ? known : poolAngles(runs.filter(({ batch }) => subset.includes(batch)).map(({ angleDeg }) => angleDeg)).angleDeg;
   };
   return { ...floor, forwardDeg: of('y', floor.forwardDeg), backwardDeg: of('dy', floor.backwardDeg) };
-}
-
-/** Each format's own evidence as one. */
-function evidenceOf(low: readonly MeasuredFormat[]): Evidence {
-  const own = low.map(({ format, evidence }) => [format, evidence.byFormat ? (evidence.byFormat[format] ?? {}) : evidence.sites]);
-  return { sites: {}, floor: low[0]?.evidence.floor ?? null, byFormat: { ...low[0]?.evidence.byFormat, ...Object.fromEntries(own) } };
 }
 
 /** The subsets of k of `total` batches, each ascending: all of them in order, or 20 different ones. */

@@ -15,6 +15,13 @@ export interface MeasuredFormat {
   readonly evidence: Evidence;
 }
 
+/** What was found of several formats as one; `sites` and floor are those of the first. */
+export function joinedEvidence(low: readonly MeasuredFormat[]): Evidence {
+  const found = low.map(({ format, evidence }) => [format, evidence.byFormat ? (evidence.byFormat[format] ?? {}) : evidence.sites] as const);
+  const [first] = low;
+  return { sites: found[0]?.[1] ?? {}, floor: first?.evidence.floor ?? null, byFormat: { ...first?.evidence.byFormat, ...Object.fromEntries(found) } };
+}
+
 /**
  * The solver's sites, in site order. `low`: highest precision first, the order of preference among formats equal in cost and
  * angle. A lock is the format a site keeps.

@@ -2,10 +2,11 @@
  * From probes to the solver's question, and from its answer to what a plan's file rests on. Shared by allocate, how-much and
  * compare.
  */
+import { cellFacts } from '../allocate/allocation-facts';
 import type { AllocationFacts } from '../allocate/allocation-file';
 import { cleanTan2, costedSites, formatOf, type CostedSite, type Formats } from '../allocate/cost';
 import { costTable, type CostRequest } from '../allocate/costs';
-import { sharedFormatGroups } from '../allocate/offers';
+import { joinedEvidence, sharedFormatGroups } from '../allocate/offers';
 import type { Plan, PlanQuestion } from '../allocate/plan';
 import type { Solution } from '../allocate/within';
 import { angleOfTanSquared } from '../base/angle';
@@ -48,22 +49,7 @@ export function factsOf({ low, provenance }: Probes, formats: Formats, sites: re
   const times = (format: RecipeName): number => sites.filter(({ id }) => formatOf(formats, id) === format).length;
   const byUse = low.toSorted((a, b) => times(b.format) - times(a.format) || RECIPE_NAMES.indexOf(a.format) - RECIPE_NAMES.indexOf(b.format));
   const main = byUse[0]!;
-  const others = byUse.filter(({ format }) => format !== main.format && times(format) > 0);
-  const results = sites.flatMap(({ id }) => {
-    const format = formatOf(formats, id);
-    const result = (others.find((other) => other.format === format) ?? main).evidence.sites[id];
-    return result ? [[id, result] as const] : [];
-  });
-  const anglesOf = (id: SiteId, key: 'angleDeg' | 'cleanAngleDeg'): Partial<Record<RecipeName, number>> =>
-    Object.fromEntries([main, ...others].flatMap(({ format, evidence }) => {
-      const result = evidence.sites[id];
-      return result?.status === 'measured' && cleanTan2(evidence, id) !== null ? [[format, result[key]]] : [];
-    }));
-  return {
-    recipe: main.format,
-    facts: {
-      sites: Object.fromEntries(results), floor: main.evidence.floor, provenance, joint: {},
-      ...(others.length > 0 ? { otherAngles: Object.fromEntries(sites.map(({ id }) => [id, { angleDeg: anglesOf(id, 'angleDeg'), cleanDeg: anglesOf(id, 'cleanAngleDeg') }])) } : {}),
-    },
-  };
+  const others = byUse.slice(1).filter(({ format }) => times(format) > 0);
+  const cells = cellFacts(sites, formats, joinedEvidence([main, ...others]), [main.format, ...others.map(({ format }) => format)]);
+  return { recipe: main.format, facts: { ...cells, floor: main.evidence.floor, provenance, joint: {} } };
 }

@@ -4,7 +4,8 @@
  * the same bytes.
  */
 import { baselinesFor, type BaselineInputs } from '../allocate/baselines';
-import type { Evidence, Formats } from '../allocate/cost';
+import type { Formats } from '../allocate/cost';
+import { joinedEvidence } from '../allocate/offers';
 import { formatDuration, significant } from '../base/units';
 import type { JointResult } from '../graph/probe-record';
 import { COST_DETAILS, COST_FLAGS, PROBE_FLAG } from './allocate-inputs';
@@ -82,8 +83,8 @@ function questionOf({ model: { graph }, probes, recipe, scores, cost, budgets, m
   const { asked } = askProbes(graph, probes, cost, {}, priced);
   const { low } = probes;
   const main = low.find(({ format }) => format === recipe) ?? low[0]!;
-  const evidence: Evidence = { ...main.evidence, byFormat: Object.fromEntries(low.map((probed) => [probed.format, probed.evidence.sites])) };
-  const inputs: BaselineInputs = { graph, recipe, sites: asked.sites, evidence, scores, costs: asked.costs, groups: asked.groups, second: low.find(({ format }) => format !== main.format)?.format ?? null };
+  const others = low.filter(({ format }) => format !== main.format);
+  const inputs: BaselineInputs = { graph, recipe, sites: asked.sites, evidence: joinedEvidence([main, ...others]), scores, costs: asked.costs, groups: asked.groups, second: others[0]?.format ?? null };
   return { asked, inputs, budgets, methods, given };
 }
 

@@ -1,14 +1,15 @@
 /** What stands beside a plan in a file: each cell's angle in the format it runs in, the joint angle, and where they come from. */
+import { cellFacts } from '../allocate/allocation-facts';
 import type { AllocationFacts } from '../allocate/allocation-file';
-import { formatOf, resultIn } from '../allocate/cost';
 import type { Plan } from '../allocate/plan';
-import type { RecipeName, SiteId } from '../graph/policy';
-import type { Provenance, SiteResult } from '../graph/probe-record';
+import type { RecipeName } from '../graph/policy';
+import type { Provenance } from '../graph/probe-record';
 import { resultsKey, resultsUnder } from './facts';
 import { furtherFormats } from './format-use';
 import { originOf } from './results';
 import { evidenceOf, jointOf } from './selectors';
 import type { Shown } from './shown';
+import { sitesOf } from './sites';
 import { formatName } from './words';
 
 /** Facts of exactly this plan; without any figure of its recipe they claim no floor and no origin. */
@@ -18,22 +19,11 @@ export function allocationFactsOf(shown: Shown, plan: Plan): AllocationFacts {
   const joint = result === null ? {} : { [result.planHash]: result };
   const further = furtherFormats(plan, shown.recipe);
   const provenance = withFurther(originOf(shown, joint), shown, further);
-  const ids = Object.keys(plan.formats);
-  const sites = further.length === 0 ? evidence.sites : Object.fromEntries(ids.flatMap((id): [SiteId, SiteResult][] => {
-    const format = formatOf(plan.formats, id);
-    const own = resultIn(evidence, id, format === 'bf16' ? shown.recipe : format);
-    return own === undefined ? [] : [[id, own]];
-  }));
-  const angles = (id: SiteId, key: 'angleDeg' | 'cleanAngleDeg'): Partial<Record<RecipeName, number>> =>
-    Object.fromEntries([shown.recipe, ...further].flatMap((format): [RecipeName, number][] => {
-      const own = resultIn(evidence, id, format);
-      return own?.status === 'measured' && Number.isFinite(own.angleDeg) && Number.isFinite(own.cleanAngleDeg) ? [[format, own[key]]] : [];
-    }));
+  const sites = shown.graph === null ? [] : sitesOf(shown.graph, shown.recipe);
   return {
-    sites, provenance, joint,
+    ...cellFacts(sites, plan.formats, evidence, [shown.recipe, ...further]), provenance, joint,
     // Without a cell or joint of this recipe the floor is another one's, and no origin stands beside it.
     floor: provenance === null ? null : evidence.floor,
-    ...(further.length === 0 ? {} : { otherAngles: Object.fromEntries(ids.map((id) => [id, { angleDeg: angles(id, 'angleDeg'), cleanDeg: angles(id, 'cleanAngleDeg') }])) }),
   };
 }
 
