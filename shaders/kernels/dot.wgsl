@@ -1,6 +1,7 @@
 // Partial sums of a.b over chunks of 1,024 elements, one chunk an invocation, in fixed order; the host adds the chunks in
 // FP64 (engine.md 6.2).
 // @import lib/index
+// @import lib/reduce
 
 struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensors; first chunk's place in `sums`
 
@@ -21,5 +22,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   for (var q = id * CHUNK_QUADS; q < min(params.quads, (id + 1u) * CHUNK_QUADS); q += 1u) {
     sum = sum + a[q] * b[q];
   }
-  sums[params.first + id] = (sum.x + sum.y) + (sum.z + sum.w);
+  sums[params.first + id] = across(sum);
 }

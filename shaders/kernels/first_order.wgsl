@@ -4,6 +4,7 @@
 // the clamp, is never trusted with those: what has one has no score (formats.md 7).
 // @import lib/elements
 // @import lib/index
+// @import lib/reduce
 
 struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensor; first chunk's place in `sums`
 
@@ -26,10 +27,6 @@ fn load_r(i: u32) -> vec4<f32> {
   if (BF16 == 1u) { return bf16x4_decode(vec2<u32>(r[2u * i], r[2u * i + 1u])); }
   return bitcast<vec4<f32>>(vec4<u32>(r[4u * i], r[4u * i + 1u], r[4u * i + 2u], r[4u * i + 3u]));
 }
-fn not_finite(v: vec4<f32>) -> vec4<u32> {
-  return select(vec4<u32>(0u), vec4<u32>(1u), (bitcast<vec4<u32>>(v) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u));
-}
-fn across(v: vec4<f32>) -> f32 { return (v.x + v.y) + (v.z + v.w); }
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
@@ -50,5 +47,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let at = 8u * (params.first + id);
   sums[at + 5u] = across(gd);
   sums[at + 6u] = across(gg);
-  sums[at + 7u] = f32((bad.x + bad.y) + (bad.z + bad.w));
+  sums[at + 7u] = across_counts(bad);
 }

@@ -2,6 +2,7 @@
 // that are Inf or NaN (integer test). |g-r|^2 is taken directly: at small shifts the other form cancels (engine.md 6.2).
 // One chunk an invocation; the host adds the chunks in FP64.
 // @import lib/index
+// @import lib/reduce
 
 struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensor; first chunk's place in `sums`
 
@@ -12,8 +13,6 @@ struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensor
 
 override WG: u32 = 64u;
 const CHUNK_QUADS = 256u;
-
-fn across(v: vec4<f32>) -> f32 { return (v.x + v.y) + (v.z + v.w); }
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
@@ -33,12 +32,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     rr = rr + b * b;
     dd = dd + d * d;
     dr = dr + d * b;
-    bad = bad + select(vec4<u32>(0u), vec4<u32>(1u), (bitcast<vec4<u32>>(a) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u));
+    bad = bad + not_finite(a);
   }
   let at = 8u * (params.first + id);
   sums[at] = across(gg);
   sums[at + 1u] = across(rr);
   sums[at + 2u] = across(dd);
   sums[at + 3u] = across(dr);
-  sums[at + 4u] = f32((bad.x + bad.y) + (bad.z + bad.w));
+  sums[at + 4u] = across_counts(bad);
 }

@@ -2,6 +2,7 @@
 // |q-r|^2, in the places where gradient_compare keeps r.r and |g-r|^2 (local error of an op group's output, method.md 7).
 // @import lib/elements
 // @import lib/index
+// @import lib/reduce
 
 struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensor; first chunk's place in `sums`
 
@@ -12,8 +13,6 @@ struct Params { quads: u32, first: u32, first_id: u32 }   // quads of the tensor
 
 override WG: u32 = 64u;
 const CHUNK_QUADS = 256u;
-
-fn across(v: vec4<f32>) -> f32 { return (v.x + v.y) + (v.z + v.w); }
 
 @compute @workgroup_size(WG)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {

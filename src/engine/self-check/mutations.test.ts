@@ -36,7 +36,7 @@ const MUTATIONS: Readonly<Record<KernelName, Mutation>> = {
   softmax_bprop: { by: 'attention backward', what: 'the row sum without the probabilities', from: 'total + dp[base + q] * p[base + q]', to: 'total + dp[base + q]' },
   cross_entropy_fprop: { by: 'cross-entropy forward', what: 'the last quad of the vocabulary is left out of the sum', from: 'q < params.quads; q += 1u) {\n    let s', to: 'q + 1u < params.quads; q += 1u) {\n    let s' },
   cross_entropy_bprop: { by: 'cross-entropy backward', what: 'the mean over one token more', from: 'f32(params.rows)', to: 'f32(params.rows + 1u)' },
-  gradient_compare: { by: 'gradient comparison', what: 'Inf and NaN by a float comparison', from: '(bitcast<vec4<u32>>(a) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)', to: 'a != a' },
+  gradient_compare: { by: 'gradient comparison', what: 'Inf and NaN by a float comparison', from: '(bitcast<vec4<u32>>(v) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)', to: 'v != v' },
   flip_ulp: { by: 'flipped ulp', what: 'the carry of the lower half runs over', from: '(w & 0xffff0000u) | ((w + 1u) & 0xffffu)', to: 'w + 1u' },
   shift: { by: 'shifts and their products', what: 'a sum instead of a difference', from: 'g[id] - r[id]', to: 'g[id] + r[id]' },
   dot: { by: 'shifts and their products', what: 'the last chunk is left out', from: 'q < min(params.quads, (id + 1u) * CHUNK_QUADS)', to: 'q + CHUNK_QUADS < params.quads + 1u && q < (id + 1u) * CHUNK_QUADS' },
