@@ -7,7 +7,7 @@ import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import { RECIPES } from '../graph/recipes';
 import type { BaselineInputs, BaselineMethod } from './baseline-method';
 import { poseQuestion, type FormatOffer, type SiteChoice } from './choices';
-import { formatOf, storedBits, type CostedSite } from './cost';
+import { byPrecision, formatOf, type CostedSite } from './cost';
 import { solveWithin } from './within';
 
 /** A site's score in a low format; null: it has none there, so the method keeps it out of that format; undefined: not measured. */
@@ -72,11 +72,8 @@ function choiceOf(inputs: BaselineInputs, site: CostedSite, scoreOf: ScoreOf): S
 }
 
 /** The recipe's format and the second, highest precision first. */
-function lowFormats({ recipe, second, sites }: BaselineInputs): RecipeName[] {
-  const [first] = sites;
-  if (!second || !first || RECIPES[second].kind !== RECIPES[recipe].kind) return [recipe];
-  const bits = (format: RecipeName): number => storedBits(first.pass, format, {});
-  return [recipe, second].sort((a, b) => bits(b) - bits(a));
+function lowFormats({ recipe, second }: BaselineInputs): RecipeName[] {
+  return second && RECIPES[second].kind === RECIPES[recipe].kind ? [recipe, second].sort(byPrecision({})) : [recipe];
 }
 
 export const SCORE_METHODS: readonly BaselineMethod[] = [

@@ -5,7 +5,7 @@
 import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { assert } from '../base/errors';
 import { RECIPE_NAMES, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
-import type { Recipe } from '../graph/recipes';
+import { RECIPES, type Recipe } from '../graph/recipes';
 import { floorOf } from '../graph/noise-floor';
 import { keptOutputs, outputBytes, passGemm } from '../graph/signatures';
 import { paintableSites, type SitePart } from '../graph/sites';
@@ -74,6 +74,12 @@ export function storedBits(part: SitePart, format: SiteFormat, options: PolicyOp
   if (part === 'out') return bits('x');
   const [a, b] = PASS_OPERANDS[part];
   return (bits(a) + bits(b)) / 2;
+}
+
+/** For sorting low formats of one kind, highest precision first: by the stored bits of a forward pass or output, equals in the order of the recipes. */
+export function byPrecision(options: PolicyOptions): (a: RecipeName, b: RecipeName) => number {
+  const bits = (recipe: RecipeName): number => storedBits(RECIPES[recipe].kind === 'out' ? 'out' : 'fprop', recipe, options);
+  return (a, b) => bits(b) - bits(a) || RECIPE_NAMES.indexOf(a) - RECIPE_NAMES.indexOf(b);
 }
 
 /** Cost a token of the sites in BF16, an exact integer. */

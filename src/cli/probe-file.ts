@@ -2,7 +2,7 @@
  * R.json read back: what `probe` wrote, or the page as its probe record, checked as far as a plan stands on it. Several of
  * them become the formats that a site can take.
  */
-import { costedSites, storedBits, type Evidence } from '../allocate/cost';
+import { byPrecision, costedSites, type Evidence } from '../allocate/cost';
 import type { MeasuredFormat } from '../allocate/offers';
 import { canonicalJson } from '../base/canonical-json';
 import { BendscopeError } from '../base/errors';
@@ -179,7 +179,6 @@ export function joinProbes(files: readonly [ProbeFile, ...ProbeFile[]]): Probes 
     // One run has one set of switches.
     if (differs !== undefined) throw refuse(path, `${differs} = ${shown(options[differs])} as another of these probes has it`, shown(own[differs] ?? false));
   }
-  const bits = (recipe: RecipeName): number => storedBits(RECIPES[recipe].kind === 'out' ? 'out' : 'fprop', recipe, options);
-  const byPrecision = [...files].sort((a, b) => bits(b.recipe) - bits(a.recipe) || RECIPE_NAMES.indexOf(a.recipe) - RECIPE_NAMES.indexOf(b.recipe));
-  return { low: byPrecision.map(({ recipe, evidence }) => ({ format: recipe, evidence })), options, provenance: first.provenance };
+  const order = byPrecision(options);
+  return { low: files.map(({ recipe, evidence }) => ({ format: recipe, evidence })).sort((a, b) => order(a.format, b.format)), options, provenance: first.provenance };
 }

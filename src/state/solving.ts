@@ -4,14 +4,14 @@
  * kept as long as evidence, costs and locks are the same, so that repainting or dragging unlocked cells poses nothing anew.
  */
 import { toPlainError, type PlainError } from '../base/errors';
-import { formatOf, storedBits, type Evidence } from '../allocate/cost';
+import { byPrecision, formatOf, type Evidence } from '../allocate/cost';
 import type { CostTable } from '../allocate/costs';
 import { solveChoices, type ChoiceFrontier } from '../allocate/frontier';
 import type { Question } from '../allocate/choices';
 import { sharedFormatGroups, type MeasuredFormat } from '../allocate/offers';
 import { questionFor, type Plan, type PlanQuestion } from '../allocate/plan';
 import { solveWithin, type Limit, type Solution } from '../allocate/within';
-import { PASS_SCHEMES, type PassScheme, type PolicyOptions, type RecipeName, type SiteFormat, type SiteId } from '../graph/policy';
+import type { PassScheme, PolicyOptions, RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import { RECIPES } from '../graph/recipes';
 import type { Graph } from '../graph/types';
 import { costOf, type CostChoice } from './cost-choice';
@@ -23,8 +23,7 @@ import { sitesOf } from './sites';
 /** The recipe's format and the second, highest precision first. */
 const lowMemo = memo((recipe: RecipeName, second: PassScheme | null, options: PolicyOptions): readonly RecipeName[] => {
   if (RECIPES[recipe].kind === 'out' || second === null) return [recipe];
-  const bits = (format: RecipeName): number => storedBits('fprop', format, options);
-  return PASS_SCHEMES.filter((scheme) => scheme === recipe || scheme === second).sort((a, b) => bits(b) - bits(a));
+  return [recipe, second].sort(byPrecision(options));
 }, 16);
 export function lowFormatsOf({ recipe, second, options }: Pick<Shown, 'recipe' | 'second' | 'options'>): readonly RecipeName[] {
   return lowMemo(recipe, second, options);
