@@ -9,7 +9,8 @@ import { costedSites } from './cost';
 import { costTable } from './costs';
 import { goldenEvidence } from './golden-evidence';
 import { offeredChoices } from './offers';
-import { countFlips, flipSolves, FLIPS_TO_FLAG, noiseWidth, SOLVES, unstableSites } from './unstable';
+import { flipSolves, FLIPS_TO_FLAG, noiseWidth, SOLVES } from './unstable';
+import { countFlips, unstableSites } from './unstable-fixture';
 import { solveWithin } from './within';
 
 /** Sites of cost 1 whose clean angles in NVFP4 are these. */

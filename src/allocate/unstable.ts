@@ -59,19 +59,6 @@ export function* flipSolves(sites: readonly SiteChoice[], groups: readonly (read
   }
 }
 
-/** The same after all solves. */
-export function countFlips(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): ReadonlyMap<SiteId, number> {
-  let flips: ReadonlyMap<SiteId, number> = new Map();
-  for (const now of flipSolves(sites, groups, plan, width)) flips = now;
-  return flips;
-}
-
-/** The unstable sites, in site order. */
-export function unstableSites(sites: readonly SiteChoice[], groups: readonly (readonly SiteId[])[], plan: Formats, width: NoiseWidth): SiteId[] {
-  const flips = countFlips(sites, groups, plan, width);
-  return sites.map((site) => site.id).filter((id) => (flips.get(id) ?? 0) >= FLIPS_TO_FLAG);
-}
-
 /** An offer whose angle is uncertain; `site` and `offer` address its draws, `index` is its place among all offers. */
 interface NoisyOffer {
   readonly index: number;

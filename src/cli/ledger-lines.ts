@@ -17,7 +17,7 @@ function rows(predicted: Ledger, allocated: Ledger): Row[] {
 }
 
 /** Bytes of all activations that are kept. */
-export function activationBytes(ledger: Ledger): number {
+function activationBytes(ledger: Ledger): number {
   return Object.values(ledger.activationBytes).reduce((sum, bytes) => sum + bytes, 0);
 }
 

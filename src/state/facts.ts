@@ -81,7 +81,7 @@ export interface FactsState {
   readonly unstable: UnstableState | null;
 }
 
-export const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequences: 4, tokens: 128, seed: 1 };
+const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequences: 4, tokens: 128, seed: 1 };
 
 export function createFactsStore() {
   return createStore<FactsState>()(() => ({

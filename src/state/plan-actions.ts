@@ -33,11 +33,6 @@ export function createPlanActions(context: ActionContext) {
 
   return {
     setFormats,
-    /** Sets the format of selected cells, or of one. */
-    paintSelection(format: SiteFormat): void {
-      const { selection, primary } = view.getState();
-      setFormats(selection.size > 0 ? selection : primary === null ? [] : [primary], format);
-    },
     setLocked(ids: readonly SiteId[], locked: boolean): void {
       const plan = planInHand();
       if (!plan) return;

@@ -75,7 +75,7 @@ export type RunRecord =
   | { readonly key: string; readonly kind: 'reference'; readonly id: ''; readonly value: StoredReference };
 
 /** Records, later ones replacing earlier ones, as one run. */
-export function collectRun(records: Iterable<RunRecord>): StoredRun {
+function collectRun(records: Iterable<RunRecord>): StoredRun {
   let reference: StoredReference | null = null;
   const sites: Record<SiteId, SiteResult> = {};
   const scores: Record<SiteId, SiteScores> = {};

@@ -46,7 +46,7 @@ function anyOf(alternatives: readonly string[]): string {
   return alternatives.length === 1 ? alternatives.join('') : `(?:${alternatives.join('|')})`;
 }
 
-export function escapeRegex(text: string): string {
+function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 

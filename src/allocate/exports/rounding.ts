@@ -17,7 +17,7 @@ export function elementBits(format: PassFormat): number {
 }
 
 /** The lowest of `available` that is as high as every one of `formats`; BF16 is always available. */
-export function roundUp(formats: readonly PassFormat[], available: ReadonlySet<PassFormat>): PassFormat {
+function roundUp(formats: readonly PassFormat[], available: ReadonlySet<PassFormat>): PassFormat {
   const fits = (candidate: PassFormat): boolean => formats.every((format) => format === candidate || elementBits(candidate) > elementBits(format));
   const candidates = PASS_SCHEMES.filter((scheme) => available.has(scheme) && fits(scheme));
   return candidates.reduce<PassFormat>((best, scheme) => (elementBits(scheme) < elementBits(best) ? scheme : best), 'bf16');
