@@ -96,7 +96,7 @@ describe('files and links', () => {
   it('that are refused leave everything as it is', () => {
     const { actions, document, facts, figures } = createPage();
     actions.setFormats([SITES[1]], 'bf16');
-    const good = actions.exportAllocation()!;
+    const good = actions.exportPlan('allocation')!.text;
     const before = { figures: figures(), plan: document.getState().plan, past: document.temporal.getState().pastStates };
     const wrong: readonly (readonly [string, string])[] = [
       [good.slice(0, 200), 'E-FILE-07'],
@@ -122,7 +122,7 @@ describe('files and links', () => {
     actions.setFormats([SITES[1]], 'bf16');
     const formats = document.getState().plan?.formats;
     const url = actions.shareUrl()!;
-    const file = actions.exportAllocation()!;
+    const file = actions.exportPlan('allocation')!.text;
     actions.undo();
     expect(actions.openLink(new URL(url).hash)).toBe(true);
     expect(document.getState().plan?.formats).toEqual(formats);

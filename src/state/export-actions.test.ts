@@ -35,7 +35,6 @@ describe('allocation.json of two low formats', () => {
     const sum = ALL_SITES.reduce((total, id) => total + (id === HIGH ? 0 : tan2((id === FIRST ? MX : NV)[id]!.cleanAngleDeg)), tan2(0.1));
     expect(tan2(totals.predictedDeg!)).toBeCloseTo(sum, 12);
     expect([totals.measuredDeg, measuredOn?.device]).toEqual([null, 'elsewhere']);
-    expect(page.actions.exportAllocation()).toBe(page.actions.exportPlan('allocation')!.text);
   });
 
   it('comes back as it was, and says which cells another device measured', async () => {

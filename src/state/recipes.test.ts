@@ -151,7 +151,7 @@ describe('files and links', () => {
     const passes = document.getState().plan;
     actions.setRecipe('fp8-out', { out: 'block' });
     actions.setFormats(['wte:out', 'h.1.ln_1:out'], 'bf16');
-    const [file, link] = [actions.exportAllocation()!, new URL(actions.shareUrl()!).hash];
+    const [file, link] = [actions.exportPlan('allocation')!.text, new URL(actions.shareUrl()!).hash];
     const sent = document.getState().plan!.formats;
     for (const open of [() => actions.importAllocation(file, 'plan.json'), () => actions.openLink(link)]) {
       for (let i = 0; i < 3; i++) actions.undo();

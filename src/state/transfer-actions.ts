@@ -1,8 +1,8 @@
 /**
- * In and out: the plan as a file and as a link, the results as a file. A file names the device its figures are of; what
- * comes in is checked as a whole first, so a refused file or link changes nothing.
+ * In and out: the plan from a file, the plan as a link, the results as a file (files of a plan: export-actions.ts). A file
+ * names the device its figures are of; what comes in is checked as a whole first, so a refused file or link changes nothing.
  */
-import { exportAllocation, importAllocation } from '../allocate/allocation-file';
+import { importAllocation } from '../allocate/allocation-file';
 import { parseShareLink, sharedFormats, shareLink } from '../allocate/share-link';
 import { BendscopeError, toPlainError } from '../base/errors';
 import type { Plan } from '../allocate/plan';
@@ -11,7 +11,6 @@ import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
 import type { ActionContext } from './context';
 import { documentOptions, withRecipe } from './document';
 import { createDocumentEdits } from './document-edits';
-import { allocationFactsOf } from './exported-facts';
 import { notify, notifyError } from './facts';
 import { furtherFormats } from './format-use';
 import { freshPlan, jointsOf, leaveOneOutOf, provenanceOf } from './selectors';
@@ -31,14 +30,6 @@ export function createTransferActions(context: ActionContext) {
     return edits.withCells(() => edits.take(plan, label, { ...next, second: own, options: documentOptions(recipe, own, options) }));
   };
   return {
-    /** The text of allocation.json, or null without a plan. */
-    exportAllocation(): string | null {
-      const { plan } = document.getState();
-      const state = shown();
-      const { graph, modelSha256, recipe, options } = state;
-      return plan && graph ? exportAllocation(plan, allocationFactsOf(state, plan), { graph, modelSha256, recipe, options }) : null;
-    },
-
     /** The text of a probe record: every figure on the page, or null while there is none. */
     exportProbe(): string | null {
       const state = shown();

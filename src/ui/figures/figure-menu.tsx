@@ -28,7 +28,7 @@ export function FigureMenu({ onSaved }: { readonly onSaved: (words: string) => v
     setBusy(`${row} ${file.label}`);
     try {
       // With the manifest, which takes a moment to make.
-      const all = figureInputs({ shown, document, view, allocation: actions.exportAllocation() }) ?? inputs;
+      const all = figureInputs({ shown, document, view, allocation: actions.exportPlan('allocation')?.text ?? null }) ?? inputs;
       const { fileName, content, remark } = await file.make(all, { width, colourMap, background });
       download(fileName, content, content.type);
       onSaved(`Saved ${fileName}${remark === null ? '' : `: ${remark}`}.`);
