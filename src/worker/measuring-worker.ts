@@ -1,27 +1,22 @@
 /**
- * WorkerApi: owns the device, the open model and data, one session at a time, and the store of measured sites. Calls
- * that compute run one after the other; pause and cancel are heard within one submission once a run computes.
+ * WorkerApi: owns the device, the open model and data, and what runs measure in (session-slot.ts). Calls that compute run
+ * one after the other; pause and cancel are heard within one submission once a run computes.
  */
 import { policyHash } from '../allocate/plan';
-import { canonicalJson } from '../base/canonical-json';
 import { BendscopeError, toPlainError } from '../base/errors';
-import { APP_VERSION } from '../base/version';
 import type { DataSpec, DeviceReport, JointRequest, ModelSource, OpenedData, OpenedModel, ProbeEvent, ProbeRequest, WorkerApi } from '../bridge/protocol';
-import { engineFingerprint } from '../engine/fingerprint';
-import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
-import { probeRun } from '../graph/ledger';
 import { OUT_SCHEME } from '../graph/policy';
-import type { JointResult, Provenance } from '../graph/probe-record';
+import type { JointResult } from '../graph/probe-record';
 import { recipeOptions } from '../graph/recipes';
 import { validatePolicy } from '../graph/validate';
-import { Probe } from '../probe/probe';
-import { sessionUse, type Measuring } from '../probe/session-use';
+import type { Measuring } from '../probe/session-use';
 import { findDevice } from './device';
 import { openData, openModel, type Data, type Model } from './open';
 import { CANCELLED, RunControl } from './run-control';
-import { answers, openRunStore, runKey, type RunStore } from './run-store';
-import { StoredProbe, type StoredProbeSink } from './stored-probe';
+import { answers, type RunStore } from './run-store';
+import { SessionSlot, type OpenedRun } from './session-slot';
+import type { StoredProbeSink } from './stored-probe';
 
 /** Automatic reconnects of one run after a lost device (engine.md 3.4). */
 const RECONNECTS = 2;
@@ -35,16 +30,15 @@ export class MeasuringWorker implements WorkerApi {
   #report: DeviceReport | null = null;
   #model: Model | null = null;
   #data = new Map<string, Promise<Data>>();
-  #session: { session: Session; key: string } | null = null;
+  readonly #slot = new SessionSlot();
   #runs = new Map<string, { control: RunControl; emit: Emit }>();
   #queue: Promise<unknown> = Promise.resolve();
-  #store: Promise<RunStore> | null = null;
 
   start(options: { readonly useSoftware: boolean; readonly fault?: string; readonly base: string }): Promise<DeviceReport> {
     return this.#afterRuns(async () => {
       this.#base = options.base;
       this.#options = options;
-      this.#closeSession();
+      this.#slot.close();
       return this.#findDevice();
     });
   }
@@ -52,7 +46,7 @@ export class MeasuringWorker implements WorkerApi {
   openModel(source: ModelSource): Promise<OpenedModel> {
     return this.#afterRuns(async () => {
       const model = await openModel(source, this.#base);
-      this.#closeSession();
+      this.#slot.close();
       this.#model = model;
       this.#data.clear();
       return { graph: model.graph, modelName: model.name, modelSha256: model.sha256 };
@@ -145,8 +139,7 @@ export class MeasuringWorker implements WorkerApi {
           } catch (thrown) {
             if (!this.#gpu?.lost) throw thrown;
             emit({ kind: 'phase', runId, text: 'looking for the GPU again' });
-            // The lost session's buffers are gone with it.
-            this.#session = null;
+            this.#slot.forget();
             emit({ kind: 'device', runId, report: await this.#findDevice() });
             if (losses >= RECONNECTS || !this.#gpu) throw thrown;
           }
@@ -181,7 +174,7 @@ export class MeasuringWorker implements WorkerApi {
   /** Session, stored results, reference and floor: where every run begins. `sites`: what may come back from the store. */
   async #begin(request: ProbeRequest | JointRequest, measuring: Measuring, control: RunControl, emit: Emit, sites: readonly string[]) {
     const { runId } = request;
-    const { probe, session, provenance, store } = await this.#prepare(request, measuring, control);
+    const { probe, session, provenance, store } = await this.#openRun(request, measuring, control);
     const stored = await probe.found();
     const resumedSites = sites.filter((site) => answers(stored.sites[site], measuring)).length;
     emit({ kind: 'started', runId, provenance, allocated: session.allocated, resumedSites });
@@ -212,39 +205,15 @@ export class MeasuringWorker implements WorkerApi {
     return data;
   }
 
-  async #prepare(request: ProbeRequest | JointRequest, measuring: Measuring, control: RunControl) {
+  async #openRun(request: ProbeRequest | JointRequest, measuring: Measuring, control: RunControl): Promise<OpenedRun> {
     const spec = request.data;
     const model = this.#requireModel(request.modelSha256);
-    const report = this.#report;
-    if (!this.#gpu || !report) {
+    const [gpu, report] = [this.#gpu, this.#report];
+    if (!gpu || !report) {
       const error = report?.error ?? { name: 'E-GPU-12', message: 'No graphics adapter is open.', hint: 'Wait for the GPU check.' };
       throw new BendscopeError(error.name, error.message, error.hint);
     }
-    const data = await this.#dataOf(spec);
-    const run = probeRun(model.graph, spec, spec.batches, measuring);
-    const use = sessionUse(run);
-    const sessionKey = canonicalJson({ model: model.sha256, data: data.sha256, use });
-    if (this.#session?.key !== sessionKey) {
-      this.#closeSession();
-      this.#session = { session: await Session.create(this.#gpu, model.graph, model.params, spec, use), key: sessionKey };
-    }
-    const { session } = this.#session;
-    this.#store ??= openRunStore();
-    const store = await this.#store;
-    const identity = { modelSha256: model.sha256, tokensSha256: data.sha256 };
-    const key = runKey({ ...identity, recipe: measuring.recipe, options: measuring.options, device: `${report.device} ${navigator.userAgent}`, appVersion: engineFingerprint() });
-    const provenance: Provenance = {
-      appVersion: APP_VERSION, device: report.device, isFallbackAdapter: report.isFallbackAdapter, browser: navigator.userAgent,
-      ...identity, modelName: model.name, dataName: data.name,
-      seed: spec.seed, batches: spec.batches, sequences: spec.sequences, tokens: spec.tokens, startedAt: new Date().toISOString(),
-    };
-    const probe = new StoredProbe(new Probe(session, data.batches, run, control.checkpoint), store, key, measuring.recipe, measuring.options);
-    return { probe, session, store, provenance };
-  }
-
-  #closeSession(): void {
-    this.#session?.session.dispose();
-    this.#session = null;
+    return this.#slot.open({ gpu, report, model, spec, data: await this.#dataOf(spec), measuring, control });
   }
 }
 
