@@ -11,6 +11,8 @@ export interface ModalProps {
 
 export function Modal({ title, className = 'modal', onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  /** Where the press began: selecting text may end outside the content. */
+  const isOnBackdrop = useRef(false);
   const id = useId();
   // Closed while it is still in the document, or the browser gives the focus back to nobody.
   useLayoutEffect(() => {
@@ -21,9 +23,12 @@ export function Modal({ title, className = 'modal', onClose, children }: ModalPr
   return (
     <dialog
       ref={dialog} className={className} aria-labelledby={id} onClose={onClose}
+      onPointerDown={(event) => {
+        // Only the backdrop is the dialog itself.
+        isOnBackdrop.current = event.target === dialog.current;
+      }}
       onClick={(event) => {
-        // Only the backdrop is the dialog itself; its content is the form's.
-        if (event.target === dialog.current) dialog.current?.close();
+        if (isOnBackdrop.current && event.target === dialog.current) dialog.current?.close();
       }}
     >
       <div className="modal-body">
