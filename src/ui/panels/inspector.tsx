@@ -9,11 +9,17 @@ import { Tabs } from './tabs';
 const TABS: readonly { readonly id: InspectorTab; readonly name: string }[] = [{ id: 'cell', name: 'Cell' }, { id: 'plan', name: 'Plan' }, { id: 'diff', name: 'Diff' }];
 const PANELS: Readonly<Record<InspectorTab, () => React.ReactNode>> = { cell: CellTab, plan: PlanTab, diff: DiffTab };
 
+/** Id of the button that opens and closes the drawer; where the inspector is no drawer it is not shown and takes no focus. */
+export const INSPECTOR_TOGGLE = 'inspector-toggle';
+
 export function Inspector() {
   const { view } = useWorkbench();
   const tab = useView((v) => v.inspector);
   const open = useView((v) => v.inspectorOpen);
-  const close = (): void => view.setState({ inspectorOpen: false });
+  const close = (): void => {
+    view.setState({ inspectorOpen: false });
+    document.getElementById(INSPECTOR_TOGGLE)?.focus();
+  };
   const Panel = PANELS[tab];
   return (
     <aside className="panel inspector" data-open={open} aria-label="Inspector" onKeyDown={(event) => event.key === 'Escape' && close()}>

@@ -71,6 +71,9 @@ export function IntakeProvider({ children }: { readonly children: ReactNode }) {
         }
         // Opened or refused, the files are used up: a refused one must not be taken for part of the next model.
         setIntake(EMPTY_INTAKE);
+      } catch (thrown) {
+        // A file that is gone or may not be read.
+        actions.fault(thrown);
       } finally {
         setOpening(false);
       }
@@ -147,7 +150,7 @@ export function IntakeProvider({ children }: { readonly children: ReactNode }) {
       setDragging(false);
       if (!event.dataTransfer || !hasFiles(event)) return;
       event.preventDefault();
-      void readDrop(event.dataTransfer).then(({ files, folder }) => latest.current.take(files, folder));
+      readDrop(event.dataTransfer).then(({ files, folder }) => latest.current.take(files, folder)).catch((thrown: unknown) => actions.fault(thrown));
     };
     window.addEventListener('dragenter', enter);
     window.addEventListener('dragover', over);
@@ -159,7 +162,7 @@ export function IntakeProvider({ children }: { readonly children: ReactNode }) {
       window.removeEventListener('dragleave', leave);
       window.removeEventListener('drop', drop);
     };
-  }, []);
+  }, [actions]);
 
   return (
     <IntakeContext value={api}>

@@ -2,10 +2,11 @@
 import { useRef } from 'react';
 import { useStore } from 'zustand';
 import { redoLabel, undoLabel, type Theme } from '../../state';
-import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
+import { useActions, useFacts, useView, useWorkbench } from '../workbench';
 import { DeviceChip } from './device-chip';
 import { ExportButton } from '../export/export-button';
 import { Icon } from './icons';
+import { INSPECTOR_TOGGLE } from './inspector';
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
 const DATA_SHORT = { 'moby-dick': 'Moby-Dick', sotu: 'State of the Union', own: 'your text' } as const;
@@ -19,10 +20,9 @@ export function TopBar() {
   const running = useFacts((f) => f.run !== null);
   const theme = useView((v) => v.theme);
   const inspectorOpen = useView((v) => v.inspectorOpen);
-  // Undo labels live beside the plan; the history's own store says when they change.
-  useDocument((d) => d.plan);
-  useStore(document.temporal, (t) => t.pastStates.length * 1000 + t.futureStates.length);
-  const [undo, redo] = [undoLabel(document), redoLabel(document)];
+  // The history's store changes last, whenever either label does.
+  const undo = useStore(document.temporal, () => undoLabel(document));
+  const redo = useStore(document.temporal, () => redoLabel(document));
   const picker = useRef<HTMLInputElement>(null);
 
   const share = (): void => {
@@ -33,7 +33,11 @@ export function TopBar() {
     written.then(() => actions.tell('Link copied: it holds the whole plan and opens without a server.'), () => view.setState({ dialog: 'share' }));
   };
   const importFile = async (file: File): Promise<void> => {
-    if (actions.importAllocation(await file.text(), file.name)) actions.tell(`Imported ${file.name}`);
+    try {
+      if (actions.importAllocation(await file.text(), file.name)) actions.tell(`Imported ${file.name}`);
+    } catch (thrown) {
+      actions.fault(thrown);
+    }
   };
 
   return (
@@ -64,7 +68,7 @@ export function TopBar() {
           }}
         />
         <ExportButton />
-        <button type="button" className="button quiet inspector-toggle" aria-expanded={inspectorOpen} onClick={() => view.setState({ inspectorOpen: !inspectorOpen })}><Icon name="panel" />Inspector</button>
+        <button type="button" id={INSPECTOR_TOGGLE} className="button quiet inspector-toggle" aria-expanded={inspectorOpen} onClick={() => view.setState({ inspectorOpen: !inspectorOpen })}><Icon name="panel" />Inspector</button>
         <button type="button" className="button quiet" aria-label="Keys and help" title="Keys and help (?)" aria-haspopup="dialog" onClick={() => view.setState({ dialog: 'keys' })}>?</button>
       </div>
     </header>
