@@ -1,7 +1,7 @@
 /** Reading figures: hand-written examples, and the property that rounding stays within half a unit of the last digit. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatBytes, formatDegrees, formatDuration, formatPercent, significant } from './units';
+import { formatBytes, formatDegrees, formatDuration, formatPercent, signed, significant } from './units';
 
 it.each([
   [6.8, '6.80'], [0.0123, '0.0123'], [123.4, '123'], [1234, '1234'], [0, '0'], [9.996, '10.0'], [0.9996, '1.00'], [-2.5, '-2.50'], [Infinity, 'Infinity'],
@@ -21,5 +21,7 @@ it.each([[0, '0 B'], [999, '999 B'], [1536, '1.50 KiB'], [1023 * 1024, '0.999 Mi
 
 it.each([[820, '0.82 s'], [9999, '10.0 s'], [37_210, '37.2 s'], [59_999, '1 min 0 s'], [245_000, '4 min 5 s'], [7_380_000, '2 h 3 min'], [3_599_900, '1 h 0 min']])(
   'writes %i ms as %s', (x, text) => expect(formatDuration(x)).toBe(text));
+
+it('writes changes with their sign', () => expect([signed(0.5, String), signed(-0.5, String), signed(0, formatPercent)]).toEqual(['+0.5', '−0.5', '+0.0 %']));
 
 it('writes shares as per cent', () => expect(formatPercent(0.1304)).toBe('13.0 %'));

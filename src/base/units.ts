@@ -19,6 +19,11 @@ export function formatDegrees(angleDeg: number): string {
   return `${significant(angleDeg)} deg`;
 }
 
+/** A change with its sign in front, the minus as wide as the plus: `+13.0 %`, `−0.31`. What no change reads as is the caller's to say. */
+export function signed(change: number, text: (size: number) => string): string {
+  return `${change < 0 ? '−' : '+'}${text(Math.abs(change))}`;
+}
+
 /** A share 0..1 as per cent: 0.1304 -> `13.0 %`. */
 export function formatPercent(share: number, decimals = 1): string {
   return `${(100 * share).toFixed(decimals)} %`;

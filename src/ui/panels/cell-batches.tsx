@@ -1,8 +1,6 @@
 /** Inspector, tab Cell: the figures of each calibration batch. */
-import { significant } from '../../base/units';
+import { significant, signed } from '../../base/units';
 import type { Measured } from '../../graph/probe-record';
-
-const signed = (x: number): string => `${x > 0 ? '+' : ''}${significant(x, 2)}`;
 
 export function CellBatches({ result }: { readonly result: Measured }) {
   return (
@@ -19,7 +17,7 @@ export function CellBatches({ result }: { readonly result: Measured }) {
                 <td className="number">{(100 * batch.relativeShift).toFixed(2)}</td>
                 <td className="number">{significant(batch.lengthRatio, 4)}</td>
                 <td className="number">{significant(batch.rotationShare)}</td>
-                <td className="number">{signed(batch.lossChange)}</td>
+                <td className="number">{batch.lossChange === 0 ? '0' : signed(batch.lossChange, (nats) => significant(nats, 2))}</td>
               </tr>
             ))}
           </tbody>

@@ -3,7 +3,7 @@
  * its cost, where the gradient turns, batch by batch.
  */
 import { formatOf } from '../../allocate/cost';
-import { formatPercent } from '../../base/units';
+import { formatPercent, signed } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
 import { RECIPES } from '../../graph/recipes';
 import { findSite } from '../../graph/sites';
@@ -98,7 +98,7 @@ function chosenCost(facts: Shown, choice: CostChoice, id: SiteId): Figure[] {
   const isPaintable = facts.graph !== null && findSite(facts.graph, id)?.paintable === true;
   if (table === null || !isPaintable || table.kind === costKindOf(facts.recipe, null)) return [];
   const more = table.figureOf(table.of(id, 'bf16') - table.of(id, facts.recipe));
-  const value = table.kind === 'bits' ? `${more >= 0 ? '+' : '−'}${Math.abs(more).toFixed(3)} bits` : `${more >= 0 ? '+' : '−'}${formatPercent(Math.abs(more), 2)} of everything in BF16`;
+  const value = signed(more, (size) => (table.kind === 'bits' ? `${size.toFixed(3)} bits` : `${formatPercent(size, 2)} of everything in BF16`));
   return [{ key: 'cost-chosen', label: `BF16 over ${formatName(facts.recipe)}, ${table.name}`, value, explain: 'What the plan pays more for this cell in BF16 than in the recipe’s format, in the cost that was chosen.' }];
 }
 

@@ -1,5 +1,5 @@
 /** Predicted, Measured, Gap: always the three together (ux.md 6.7). */
-import { formatDegrees } from '../../base/units';
+import { formatDegrees, signed } from '../../base/units';
 import type { JointResult } from '../../graph/probe-record';
 
 export interface Trio {
@@ -20,8 +20,9 @@ export function trioOf(predictedDeg: number | null, joint: JointResult | null): 
   };
 }
 
+/** "+0.31 deg", "−0.31 deg", "0 deg". */
 export function signedDegrees(deg: number): string {
-  return deg === 0 ? '0 deg' : `${deg > 0 ? '+' : '−'}${formatDegrees(Math.abs(deg))}`;
+  return deg === 0 ? '0 deg' : signed(deg, formatDegrees);
 }
 
 export function FiguresTrio({ trio }: { readonly trio: Trio }) {

@@ -2,7 +2,7 @@
  * Dock: bytes on the device by kind. Left a probe of what is shown, predicted before Run and really held once it has
  * begun; right whole runs of the current plan, as training does, beside those of BF16: what keeping outputs low saves.
  */
-import { formatBytes, formatPercent } from '../../base/units';
+import { formatBytes, formatPercent, signed } from '../../base/units';
 import type { Ledger } from '../../graph/ledger';
 import { ledgerRows, memoryOf, planMemoryOf, recipeName } from '../../state';
 import { useFacts, usePlans } from '../workbench';
@@ -12,8 +12,7 @@ function difference(a: number, b: number | null): string {
   if (b === null) return '';
   if (a === b) return '0 %';
   if (a === 0) return 'new';
-  const by = b / a - 1;
-  return `${by > 0 ? '+' : '−'}${formatPercent(Math.abs(by))}`;
+  return signed(b / a - 1, formatPercent);
 }
 
 interface TableProps {
