@@ -17,6 +17,9 @@ import './compare.css';
 /** Room of the words above and below a small grid, px. */
 const WORDS_HEIGHT = 60;
 const GAP = 12;
+/** Widths of a small grid. */
+const NARROWEST = 92;
+const WIDEST = 170;
 const WIDEST_CELL = 20;
 /** Width from which the foot holds "not measured, measure"; below it the offer alone, so that it is never cut off. */
 const ROOM_FOR_BOTH = 124;
@@ -48,12 +51,12 @@ export function ComparePanel() {
     actions.setRecipe(compared.recipe, compared.options);
     view.setState({ fill: compared.fill });
   };
-  const width = Math.max(92, Math.min(170, Math.floor((box.width + GAP) / all.length) - GAP));
+  const width = Math.max(NARROWEST, Math.min(WIDEST, Math.floor((box.width + GAP) / all.length) - GAP));
   return (
     <section className="compare" aria-label="Recipes compared">
       <p className="compare-top">
         <span className="muted">{asTable ? '~ predicted, not measured yet.' : <>One colour scale for all, that of the grid. <span className="compare-key" aria-hidden="true" /> BF16 in its plan; ~ predicted. A name puts it into the grid.</>}</span>
-        <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
+        <button type="button" className="button small" onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
       </p>
       {asTable ? <ComparedTable all={all} /> : (
         <div className="compare-row" ref={ref} tabIndex={0} role="group" aria-label="Small grids">
@@ -83,6 +86,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   const cells = useMemo(() => comparedCells(compared), [compared]);
   if (!graph || !model) return null;
   const count = measuredCells(compared).length;
+  const isComplete = count === cells.size;
   const cell = hovered === null ? null : (cells.get(hovered)?.angleDeg ?? null);
   const low = allLowWords(compared);
   const measure = (): void => {
@@ -95,7 +99,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
         <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.fill === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
         <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
       </figcaption>
-      <SmallGrid cells={cells} graph={graph} model={model} width={width - 6} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
+      <SmallGrid cells={cells} graph={graph} model={model} width={width} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
       {count === 0 ? (
         <p className="multiple-foot muted">
           {canRun && width < ROOM_FOR_BOTH ? null : `not measured${canRun ? ', ' : ''}`}
@@ -104,7 +108,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
       ) : cell !== null && hovered !== null ? (
         <p className="multiple-foot" title={siteShort(graph, hovered)}>this cell <b>{fillDegrees(cell)}</b></p>
       ) : (
-        <p className="multiple-foot" title={low?.title}>{count < cells.size ? `${count} of ${cells.size} cells` : (low?.text ?? `${count} cells`)}</p>
+        <p className="multiple-foot" title={isComplete ? low?.title : undefined}>{isComplete ? (low?.text ?? `${count} cells`) : `${count} of ${cells.size} cells`}</p>
       )}
     </figure>
   );

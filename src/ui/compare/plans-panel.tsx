@@ -24,6 +24,8 @@ const WORDS_HEIGHT = { low: 46, high: 62 };
 /** Height of the row from which there is room for two lines. */
 const ROOM_FOR_TWO = 136;
 const GAP = 16;
+/** Widths of a small grid. */
+const NARROWEST = 110;
 const WIDEST = 260;
 const WIDEST_CELL = 34;
 
@@ -43,7 +45,7 @@ export function PlansPanel() {
   const plans = chosen.flatMap((id) => all.find((plan) => plan.id === id) ?? []);
   const toggle = (id: string, on: boolean): void => view.setState({ small: on ? [...chosen, id].slice(0, MOST_SMALL) : chosen.filter((other) => other !== id) });
   const isLow = box.height < ROOM_FOR_TWO;
-  const width = Math.max(110, Math.min(WIDEST, Math.floor((box.width + GAP) / plans.length) - GAP));
+  const width = Math.max(NARROWEST, Math.min(WIDEST, Math.floor((box.width + GAP) / plans.length) - GAP));
   return (
     <section className="plans" aria-label="Plans compared">
       <fieldset className="plans-choice">
@@ -60,7 +62,7 @@ export function PlansPanel() {
       <div className="compare">
         <p className="compare-top">
           <span className="muted">{asTable ? 'The same plans in figures.' : <>Colour: what a cell bends in its format, on the grid’s scale; BF16 has none.{isLow ? ' Below: predicted / measured.' : ''}</>}</span>
-          <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
+          <button type="button" className="button small" onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as grids' : 'Show as table'}</button>
         </p>
         {asTable ? <PlansTable facts={facts} plans={plans} choice={choice} /> : (
           <div className="compare-row" ref={ref} tabIndex={0} role="group" aria-label="Small grids of plans">
@@ -102,13 +104,13 @@ function PlanMultiple({ plan, width, height, isLow }: MultipleProps) {
   return (
     <figure className="multiple" style={{ width }} data-current={kind === 'current'}>
       <figcaption>
-          {kind === 'current' ? <strong className="plans-name" title={`${name}: the plan in hand`}>{name}</strong> : (
-            <button type="button" className="link" title={`${name}: take it in hand (one undo step)`} aria-label={`Take ${name} in hand`} onClick={take}>{name}</button>
-          )}
+        {kind === 'current' ? <strong className="plans-name" title={`${name}: the plan in hand`}>{name}</strong> : (
+          <button type="button" className="link" title={`${name}: take it in hand (one undo step)`} aria-label={`Take ${name} in hand`} onClick={take}>{name}</button>
+        )}
         <PinButton id={id} plan={plan} />
         <span className="muted plans-cost" title={price.why ?? `${costTitle(figures.shown, choice)}, ${recipeName(recipe, options)}`}>{price.text}{isElsewhere ? `, ${recipeLabel(recipe, options)}` : ''}</span>
       </figcaption>
-      <SmallGrid cells={cells} model={model} graph={graph} width={width - 6} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(site) => view.setState({ hovered: site })} onPick={take} />
+      <SmallGrid cells={cells} model={model} graph={graph} width={width} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(site) => view.setState({ hovered: site })} onPick={take} />
       <p className="multiple-foot">{hovered !== null && Object.hasOwn(plan.plan.formats, hovered) ? <HoveredCell figures={figures} plan={plan} id={hovered} isLow={isLow} /> : <Angles figures={figures} isLow={isLow} />}</p>
     </figure>
   );

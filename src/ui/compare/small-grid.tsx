@@ -13,11 +13,14 @@ import { isWide, type GridModel } from '../grid/grid-model';
 import type { SmallCell } from './plan-cells';
 
 const GROUP_GAP = 2;
+/** Left and right of the drawing, px (compare.css). */
+const MARGIN = 3;
 
 interface SmallGridProps {
   readonly cells: ReadonlyMap<SiteId, SmallCell>;
   readonly graph: Graph;
   readonly model: GridModel;
+  /** Room of the drawing with its margins, px. */
   readonly width: number;
   readonly height: number;
   /** Of a cell, px. */
@@ -44,7 +47,7 @@ function sideOf(room: number, count: number, most: number): number {
 }
 
 /** Cells side by side; fixed rows are not drawn. */
-export function placeCells(model: GridModel, width: number, height: number, widest: number): { readonly places: readonly Place[]; readonly right: number; readonly bottom: number } {
+function placeCells(model: GridModel, width: number, height: number, widest: number): { readonly places: readonly Place[]; readonly right: number; readonly bottom: number } {
   const groups = model.fixed.length > 0 ? model.groups.slice(0, -1) : model.groups;
   const cell = {
     w: sideOf(width, model.columns, widest),
@@ -65,7 +68,7 @@ export function placeCells(model: GridModel, width: number, height: number, wide
 const LETTER = { w: 11, h: 9 };
 
 export const SmallGrid = memo(function SmallGrid({ cells, graph, model, width, height, widest, palette, hovered, onHover, onPick }: SmallGridProps) {
-  const { places, right, bottom } = placeCells(model, width, height, widest);
+  const { places, right, bottom } = placeCells(model, width - 2 * MARGIN, height, widest);
   const over = hovered === null ? undefined : findSite(graph, hovered);
   const isHovered = (id: SiteId): boolean => {
     if (id === hovered || over === undefined) return id === hovered;

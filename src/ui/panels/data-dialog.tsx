@@ -27,6 +27,12 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
     if (!opened) void actions.setData(data);
   }, [opened, actions, data]);
 
+  const readText = (input: HTMLInputElement): void => {
+    const [chosen] = input.files ?? [];
+    // The same file can be chosen again after an edit.
+    input.value = '';
+    chosen?.text().then((text) => setDraft((d) => ({ ...d, text })), (thrown: unknown) => actions.fault(thrown));
+  };
   const apply = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setState('busy');
@@ -50,7 +56,7 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
             <label className="field"><span>Paste some paragraphs</span><textarea className="textarea" value={draft.text ?? ''} onChange={(event) => setDraft({ ...draft, text: event.target.value })} /></label>
             <div className="row">
               <button type="button" className="button small" onClick={() => file.current?.click()}>Choose a .txt file</button>
-              <input ref={file} type="file" accept=".txt,text/plain" className="visually-hidden" tabIndex={-1} aria-label="Text file" onChange={(event) => void event.target.files?.[0]?.text().then((text) => setDraft((d) => ({ ...d, text })))} />
+              <input ref={file} type="file" accept=".txt,text/plain" className="visually-hidden" tabIndex={-1} aria-label="Text file" onChange={(event) => readText(event.target)} />
             </div>
           </div>
         ) : null}
@@ -65,7 +71,7 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
         {failure ? <p className="callout callout-error" role="alert"><strong>{failure.name}</strong> {failure.message} {failure.hint}</p> : null}
         <dl className="words">
           <div><dt>Open now</dt><dd>{opened ? `${opened.dataName}: ${opened.tokenCount.toLocaleString('en')} tokens` : 'reading'}</dd></div>
-          <div><dt>Tokens</dt><dd className="mono break">{opened?.tokensSha256 ?? ''}</dd></div>
+          <div><dt>SHA-256 of the tokens</dt><dd className="mono break">{opened?.tokensSha256 ?? ''}</dd></div>
           <div><dt>First window, decoded</dt><dd className="window">{opened?.firstWindow ?? ''}</dd></div>
         </dl>
         <p className="muted small">Angles belong to their text: with another one the grid starts empty, and coming back brings the old angles back.</p>

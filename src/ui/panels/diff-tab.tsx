@@ -1,6 +1,6 @@
 /** Inspector, tab Diff: the plan in hand against A, every differing cell with its effect and the way back. */
 import { useMemo, useState } from 'react';
-import { formatPercent } from '../../base/units';
+import { formatPercent, signed } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
 import { PASS_LABELS, type SitePart } from '../../graph/sites';
 import { costChoiceOf, costKindOf, formatName, plural, recipeName, unstableOf, type CostChoice, type PinnedPlan, type Shown } from '../../state';
@@ -45,7 +45,8 @@ function Difference({ facts, plan, pinned }: { readonly facts: Shown; readonly p
   const parts = partsOf(difference.cells);
   const chosen = part !== 'all' && parts.includes(part) ? part : 'all';
   const unstable = unstableOf(facts, { preview });
-  const cells = filtered(difference.cells, { part: chosen, unstable: onlyUnstable ? unstable : null });
+  const canFilter = facts.unstable !== null;
+  const cells = filtered(difference.cells, { part: chosen, unstable: onlyUnstable && canFilter ? unstable : null });
   const rows = all ? cells : cells.slice(0, ROWS);
   return (
     <div className="diff-tab">
@@ -62,19 +63,17 @@ function Difference({ facts, plan, pinned }: { readonly facts: Shown; readonly p
                 {parts.map((known) => <option key={known} value={known}>{PASS_LABELS[known].long}</option>)}
               </select>
             </label>
-            <label className="check" title={facts.unstable === null ? 'Which cells are unstable is not known yet' : 'Cells whose decision flips within noise'}>
-              <input type="checkbox" checked={onlyUnstable} disabled={facts.unstable === null} onChange={(event) => setOnlyUnstable(event.target.checked)} />only unstable
+            <label className="check" title={canFilter ? 'Cells whose decision flips within noise' : 'Which cells are unstable is not known yet'}>
+              <input type="checkbox" checked={onlyUnstable} disabled={!canFilter} onChange={(event) => setOnlyUnstable(event.target.checked)} />only unstable
             </label>
           </div>
-          {cells.length === 0 ? <p className="muted small">None of the differing cells is {onlyUnstable ? 'unstable' : 'of this pass'}.</p> : <Cells facts={facts} cells={rows} unstable={unstable} revertAll={{ label: `Revert ${cells.length === difference.cells.length ? 'all' : `these ${cells.length}`}`, run: () => actions.revertToPinned(cells.map(({ id }) => id)) }} />}
+          {cells.length === 0 ? <p className="muted small">None of the differing cells{chosen === 'all' ? '' : ' of this pass'} is unstable.</p> : <Cells facts={facts} cells={rows} unstable={unstable} revertAll={{ label: `Revert ${cells.length === difference.cells.length ? 'all' : `these ${cells.length}`}`, run: () => actions.revertToPinned(cells.map(({ id }) => id)) }} />}
           {rows.length < cells.length ? <button type="button" className="link small" onClick={() => setAll(true)}>Show all {cells.length}</button> : null}
         </>
       )}
     </div>
   );
 }
-
-const signed = (x: number, text: (size: number) => string): string => (x === 0 ? 'the same' : `${x > 0 ? '+' : '−'}${text(Math.abs(x))}`);
 
 interface HeaderProps {
   readonly facts: Shown;
@@ -83,7 +82,7 @@ interface HeaderProps {
   readonly choice: CostChoice;
 }
 
-/** "17 of 144 cells differ. B costs +13.0 % HP GEMM work, predicted -15.0 deg, measured -14.6 deg." */
+/** "17 of 144 cells differ.", and what the current plan costs and bends more (+) or less (−) than A. */
 function Header({ facts, pinned, difference, choice }: HeaderProps) {
   const { cells, counterparts, onlyHere, onlyInA, inHand, ofA } = difference;
   const isSamePolicy = ofA !== null && recipeName(pinned.recipe, pinned.options) === recipeName(facts.recipe, facts.options);
@@ -98,7 +97,7 @@ function Header({ facts, pinned, difference, choice }: HeaderProps) {
       {isSamePolicy ? null : <p className="callout callout-warn">{ofA === null ? 'A is of another model: its angles are not among these results.' : `A is of ${recipeName(pinned.recipe, pinned.options)}.`}{onlyHere + onlyInA > 0 ? ` ${plural(onlyHere, 'cell')} of the current plan and ${onlyInA} of A have no counterpart (cells pair by layer, op and pass).` : ''}</p>}
       {ofA === null ? null : (
         <dl className="pairs diff-totals">
-          <div><dt>{costTitle(facts, choice)}</dt><dd>{cost === null ? (isSameKind ? 'not known' : 'paid in another cost') : signed(cost, (x) => (costKindOf(facts.recipe, choice.kind) === 'bits' ? `${x.toFixed(2)} bits` : formatPercent(x)))}</dd></div>
+          <div><dt>{costTitle(facts, choice)}</dt><dd>{cost === null ? (isSameKind ? 'not known' : 'paid in another cost') : cost === 0 ? 'the same' : signed(cost, (x) => (costKindOf(facts.recipe, choice.kind) === 'bits' ? `${x.toFixed(2)} bits` : formatPercent(x)))}</dd></div>
           <div><dt>Predicted</dt><dd>{here === null || there === null ? 'not predicted' : here === there ? 'the same' : signedDegrees(here - there)}</dd></div>
           <div><dt>Measured</dt><dd>{measured === null ? <span className="muted">{missing}</span> : signedDegrees(measured)}</dd></div>
         </dl>

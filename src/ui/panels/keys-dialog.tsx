@@ -7,7 +7,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
   ['Grid: move and select', [['arrows', 'one cell'], ['Home, End', 'ends of the row'], ['Ctrl+Home, Ctrl+End', 'corners'], ['PageUp, PageDown', 'one op group'], ['Shift+arrows', 'extend'], ['Shift+Space', 'row'], ['Ctrl+Space', 'layer'], ['Ctrl+A', 'all cells'], ['Shift+F10', 'menu']]],
   ['Grid: act on the selection', [['4, 8', 'the plan’s low format of so many bits'], ['B', 'BF16'], ['L', 'lock, unlock'], ['[ and ]', 'cheaper, dearer by one format'], ['Enter', 'inspector'], ['N', 'next by rank'], ['.', 'next unstable cell'], ['R', 'measure a failed cell again']]],
   ['Grid: plans', [['V', 'verify the plan jointly'], ['P', 'pin the plan as A'], ['M, then 1 to 9', 'save it under that key'], ['G, then 1 to 9', 'recall the plan of that key']]],
-  ['Budget handles', [['arrows', 'one flip'], ['PageUp, PageDown', 'five flips'], ['Home, End', 'limits'], ['Enter', 'commit'], ['Esc', 'revert']]],
+  ['Budget handles', [['arrows', 'one flip'], ['PageUp, PageDown', 'five flips'], ['Home, End', 'limits'], ['F2', 'type how much a row or layer may bend'], ['arrows across', 'next row or layer'], ['Enter', 'commit'], ['Esc', 'revert']]],
 ];
 const WORDS: readonly (readonly [string, string])[] = [
   ['Bending', 'angle, in degrees, between the gradient with a site in the recipe’s format and the BF16 gradient, over all parameters'],

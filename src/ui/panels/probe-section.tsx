@@ -1,5 +1,5 @@
 /** Left rail: calibration text, memory before the run, Run with pause and stop, and below it, so that Run stays in sight, what else is measured. */
-import { formatBytes, formatDuration, formatPercent } from '../../base/units';
+import { formatBytes, formatDuration, formatPercent, signed } from '../../base/units';
 import { memoryOf, sitesOf, type Shown } from '../../state';
 import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
 import { ExtraMeasures } from './extra-measures';
@@ -14,7 +14,7 @@ function memoryLine(facts: Shown): string {
   const { predicted, allocated } = memory;
   if (allocated === null) return `${formatBytes(predicted.totalBytes)} predicted`;
   const by = allocated.totalBytes / predicted.totalBytes - 1;
-  return `${formatBytes(predicted.totalBytes)} predicted, ${formatBytes(allocated.totalBytes)} held (${by >= 0 ? '+' : '−'}${formatPercent(Math.abs(by))})`;
+  return `${formatBytes(predicted.totalBytes)} predicted, ${formatBytes(allocated.totalBytes)} held (${signed(by, formatPercent)})`;
 }
 
 export function ProbeSection() {
@@ -57,7 +57,7 @@ export function ProbeSection() {
             <button type="button" className="button" onClick={() => void actions.stop()}>Stop</button>
             <span className="muted small">{isProbe ? `${run.done}/${run.total}` : 'joint'}{timeLeft}</span>
           </div>
-          <p className="muted small">Every finished cell is kept; you may edit meanwhile.</p>
+          <p className="muted small">{isProbe ? 'Every finished cell is kept; you may edit meanwhile.' : 'You may edit meanwhile.'}</p>
         </>
       ) : (
         <button type="button" className={primaryAction(facts, plan) === 'run' ? 'button primary wide-button' : 'button wide-button'} disabled={!ready || !graph} onClick={() => void actions.runProbe()}>

@@ -53,7 +53,7 @@ export function RecipeSection() {
       <div className="heading-row">
         <h2 id={`${group}-heading`}>Recipe</h2>
         <span className="heading-links">
-          {isFolded ? null : <button key="explain" type="button" className="link small" aria-pressed={explained} onClick={() => setExplained(!explained)}>{explained ? 'names only' : 'explain all'}</button>}
+          {isFolded ? null : <button key="explain" type="button" className="link small" onClick={() => setExplained(!explained)}>{explained ? 'names only' : 'explain all'}</button>}
           {isLow ? <button key="fold" type="button" className="link small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{isOpen ? 'fold' : 'choose another'}</button> : null}
         </span>
       </div>
@@ -134,7 +134,7 @@ function SwitchControl({ name, options, set }: SwitchProps) {
   );
 }
 
-/** Formats.md 10, in the words of the recipe's kind. */
+/** The claims of formats.md 10 in the words of the recipe's kind. */
 function Simulated({ recipe, options }: { readonly recipe: RecipeName; readonly options: PolicyOptions }) {
   const isPass = RECIPES[recipe].kind === 'pass';
   const order = recipeOptions(recipe, options).floor ? 'with block scales by the OCP rule (rounded down)' : 'in TransformerEngine’s order of operations';
