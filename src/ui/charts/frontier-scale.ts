@@ -47,6 +47,7 @@ export function placeable(plans: readonly ChartPlan[]): ChartPlan[] {
   return plans.filter((plan) => plan.predictedDeg !== null || plan.measuredDeg !== null);
 }
 
+/** Axes of a chart of this outer size: cost across, log degrees up, from what is drawn; `others`: further angles that must be in sight. */
 export function frontierScale(width: number, height: number, axis: CostAxis, line: readonly LinePoint[], plans: readonly ChartPlan[], others: readonly number[] = []): FrontierScale {
   const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
   const angles = [...line.map((p) => p.angleDeg), ...plans.flatMap((p) => [p.predictedDeg, p.measuredDeg]), ...others];

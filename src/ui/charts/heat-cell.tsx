@@ -56,7 +56,7 @@ export function HeatCellShape({ cell, box: { x, y, width: w, height: h }, colour
 }
 
 /** B: one line. 8: two thin ones. 6: a bar at the left. 4: none. */
-export function MarkBorder({ mark, box: { x, y, width, height }, ink }: { readonly mark: Mark; readonly box: Box; readonly ink: string | undefined }) {
+function MarkBorder({ mark, box: { x, y, width, height }, ink }: { readonly mark: Mark; readonly box: Box; readonly ink: string | undefined }) {
   const look = { fill: 'none', stroke: ink, className: ink === undefined ? 'heat-border' : undefined };
   if (mark === 'B') return <rect x={x + 2.5} y={y + 2.5} width={width - 5} height={height - 5} rx="1" strokeWidth="1.6" {...look} />;
   if (mark === '6') return <path d={`M${x + 2} ${y + 2.5}v${height - 5}`} strokeWidth="0.8" {...look} />;
@@ -69,7 +69,7 @@ export function MarkBorder({ mark, box: { x, y, width, height }, ink }: { readon
   );
 }
 
-export function MarkLetter({ mark, x, y, ink }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly ink: string | undefined }) {
+function MarkLetter({ mark, x, y, ink }: { readonly mark: Mark; readonly x: number; readonly y: number; readonly ink: string | undefined }) {
   if (mark !== 'B') return <text x={x + 7} y={y + 11.5} textAnchor="middle" className={ink === undefined ? 'heat-mark heat-plain' : 'heat-mark'} fill={ink}>{mark}</text>;
   return (
     <>

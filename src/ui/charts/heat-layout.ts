@@ -26,6 +26,7 @@ const LABEL_WIDTH = 148;
 const HEADER_HEIGHT = 56;
 const GROUP_GAP = 7;
 
+/** Places of rows and columns below the layer labels and right of the row labels. */
 export function heatLayout(shape: HeatShape): HeatLayout {
   const rowY: number[] = [];
   let y = HEADER_HEIGHT;

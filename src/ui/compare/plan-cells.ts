@@ -25,8 +25,8 @@ export function planCells(shown: Shown, plan: Plan): ReadonlyMap<SiteId, SmallCe
     const mark = markOf(format);
     if (format === 'bf16') return [id, { state: 'high', angleDeg: null, isHigh: true, mark }];
     const result = resultIn(evidence, id, format);
-    const isValue = result?.status === 'measured';
-    return [id, { state: isValue ? 'value' : (result?.status ?? 'missing') === 'failed' ? 'failed' : 'missing', angleDeg: isValue ? result.cleanAngleDeg : null, isHigh: false, mark }];
+    if (result?.status === 'measured') return [id, { state: 'value', angleDeg: result.cleanAngleDeg, isHigh: false, mark }];
+    return [id, { state: result === undefined ? 'missing' : 'failed', angleDeg: null, isHigh: false, mark }];
   }));
 }
 

@@ -35,6 +35,7 @@ export interface PlanDifference {
   readonly ofA: PlanFigures | null;
 }
 
+/** What the plan has otherwise than A, cell by cell and in total. */
 export function planDifference(shown: Shown, plan: Plan, pinned: PinnedPlan, choice: CostChoice): PlanDifference {
   const sites = shown.graph === null ? [] : sitesOf(shown.graph, shown.recipe);
   const both = sites.filter(({ id }) => Object.hasOwn(pinned.plan.formats, id));
@@ -71,6 +72,7 @@ export interface DifferenceFilter {
   readonly unstable: ReadonlySet<SiteId> | null;
 }
 
+/** The cells that a filter lets through, in their order. */
 export function filtered(cells: readonly CellDifference[], { part, unstable }: DifferenceFilter): CellDifference[] {
   return cells.filter((cell) => (part === 'all' || cell.part === part) && (unstable === null || unstable.has(cell.id)));
 }

@@ -26,6 +26,7 @@ export interface PlanFigures {
   readonly cost: number | null;
 }
 
+/** Figures of a plan under its own recipe and switches, with the results of what is shown. */
 export function planFigures(shown: Shown, { plan, ...context }: PlanInContext, choice: CostChoice): PlanFigures {
   const own = shownUnder(shown, context);
   const isReference = Object.values(plan.formats).every((format) => format === 'bf16');

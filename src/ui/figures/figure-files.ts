@@ -2,7 +2,7 @@
  * Every file that the figures make: what it is called, how it is made, what is said of it. The PDF writer is loaded when
  * the first PDF is asked for, so that the page starts no slower.
  */
-import { FIGURE_NAMES, figureOf, fileOf, type Figure } from './figure-of';
+import { FIGURE_NAMES, figureName, figureOf, fileOf, type Figure } from './figure-of';
 import type { FigureInputs, FigureKind, FigureOptions } from './figure-types';
 import { latexTable } from './latex-table';
 import { pgfplotsFrontier } from './pgfplots';
@@ -21,7 +21,7 @@ export interface FigureFile {
   make(inputs: FigureInputs, options: FigureOptions): Promise<MadeFile>;
 }
 
-export interface FigureRow {
+export interface FigureFiles {
   readonly id: string;
   readonly name: string;
   readonly files: readonly FigureFile[];
@@ -68,13 +68,13 @@ const picturesOf = (kind: FigureKind): readonly FigureFile[] => [
 
 const NOTHING_MEASURED = 'Nothing is measured yet.';
 
-export const FIGURE_ROWS: readonly FigureRow[] = [
+export const FIGURE_ROWS: readonly FigureFiles[] = [
   { id: 'heatmap', name: FIGURE_NAMES.heatmap, files: picturesOf('heatmap'), missing: () => null },
   {
     id: 'frontier', name: FIGURE_NAMES.frontier, missing: ({ frontier }) => (frontier.plans.length === 0 ? 'No plan has a cost.' : null),
     files: [...picturesOf('frontier'), {
       label: 'TikZ',
-      make: (inputs, options) => Promise.resolve(textFile(fileOf(figureOf('frontier', inputs.frontier, options), 'tex'), pgfplotsFrontier(inputs.frontier, options), 'text/x-tex')),
+      make: (inputs, options) => Promise.resolve(textFile(figureName(inputs.frontier.source, `frontier.${options.width}.tex`), pgfplotsFrontier(inputs.frontier, options), 'text/x-tex')),
     }],
   },
   { id: 'scatter', name: FIGURE_NAMES.scatter, files: picturesOf('scatter'), missing: ({ scatter }) => (scatter.points.length === 0 ? NOTHING_MEASURED : null) },
@@ -82,7 +82,7 @@ export const FIGURE_ROWS: readonly FigureRow[] = [
     id: 'plans', name: 'Table of plans', missing: ({ frontier }) => (frontier.plans.length === 0 ? 'No plan has a cost.' : null),
     files: [{
       label: 'LaTeX',
-      make: (inputs, options) => Promise.resolve(textFile(fileOf(figureOf('frontier', inputs.frontier, options), 'tex').replace(/frontier\.[a-z]+\.tex$/, 'plans.tex'), latexTable(inputs.frontier), 'text/x-tex')),
+      make: (inputs) => Promise.resolve(textFile(figureName(inputs.frontier.source, 'plans.tex'), latexTable(inputs.frontier), 'text/x-tex')),
     }],
   },
 ];

@@ -8,7 +8,7 @@ export interface KeyEntry {
   readonly words: string;
 }
 
-export const KEY_LINE = 11;
+const KEY_LINE = 11;
 const GAP = 9;
 
 /** Shapes from `top` down between `left` and `right`, and the height they took. */

@@ -35,6 +35,7 @@ function planWords({ name, cost, predictedDeg, measuredDeg }: FigurePlan, axis: 
   return `${name} at ${costText(axis, cost)}: ${degrees(predictedDeg, 'predicted')}, ${degrees(measuredDeg, 'measured')}`;
 }
 
+/** The figure of a kind, with the words and facts that its file holds. */
 export function figureOf<K extends FigureKind>(kind: K, input: FigureInputs[K], options: FigureOptions): Figure {
   const { source } = input;
   const drawn = DRAW[kind](input, options);
@@ -45,7 +46,12 @@ export function figureOf<K extends FigureKind>(kind: K, input: FigureInputs[K], 
     description: [DESCRIBE[kind](input), origin, `Plan hash ${source.planHash ?? 'unknown'}, manifest ${source.manifest ?? 'unknown'}.`].join(' '),
     facts: { ...source, figure: kind, width: options.width, colourMap: options.colourMap, program: 'Bendscope' },
   };
-  return { fileName: `${fileStem(source.model, 'model')}-${fileStem(source.plan, 'plan')}.${kind}.${options.width}.svg`, svg: svgText(drawing, words), drawing, words, source };
+  return { fileName: figureName(source, `${kind}.${options.width}.svg`), svg: svgText(drawing, words), drawing, words, source };
+}
+
+/** `gpt2-plan-b.frontier.page.svg`: model and plan, then what the file is. */
+export function figureName({ model, plan }: Pick<FigureSource, 'model' | 'plan'>, ending: string): string {
+  return `${fileStem(model, 'model')}-${fileStem(plan, 'plan')}.${ending}`;
 }
 
 /** The same figure's name as another kind of file. */

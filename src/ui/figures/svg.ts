@@ -13,7 +13,7 @@ export interface SvgWords {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return plainText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 }
 

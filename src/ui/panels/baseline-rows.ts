@@ -20,6 +20,7 @@ export interface BaselineLines {
   readonly lines: readonly BaselineLine[];
 }
 
+/** A line of each baseline at what the plan costs. */
 export function baselineLines(shown: Shown, plan: Plan, choice: CostChoice): BaselineLines {
   const inputs = baselineInputsOf(shown, choice);
   const methods = new Map(baselinesFor(shown.recipe).map((method) => [method.id, method]));

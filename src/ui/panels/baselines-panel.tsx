@@ -86,7 +86,7 @@ function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
   const { id, name, scoreName, score, scoreInHand, plan, reason, figures, isLowest } = line;
   const sentence = sentenceOf(line);
   const described = `baseline-${id}`;
-  const score_ = (value: number | null): string => (scoreName === null ? '–' : value === null ? 'not known' : significant(value).replace('-', '−'));
+  const scoreText = (value: number | null): string => (scoreName === null ? '–' : value === null ? 'not known' : significant(value).replace('-', '−'));
   return (
     <tr onPointerEnter={() => onPoint(line)} onPointerLeave={() => onPoint(null)} onFocus={() => onPoint(line)} onBlur={() => onPoint(null)}>
       <th scope="row" title={sentence} aria-describedby={described}>{name}<span id={described} className="visually-hidden">{sentence}</span></th>
@@ -94,8 +94,8 @@ function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
         <td colSpan={isOut ? 9 : 8} className="baseline-reason">{reason ?? 'no plan'}</td>
       ) : (
         <>
-          <td className="number" title={scoreName ?? 'It has no score of its own'}>{scoreName === null ? null : <span className="muted baseline-wide">{scoreName} </span>}{score_(score)}</td>
-          <td className="number" title={scoreName === null ? 'It has no score of its own' : scoreInHand === null ? 'A cell of the current plan has a format that it has no score of' : `${scoreName} of the current plan`}>{score_(scoreInHand)}</td>
+          <td className="number" title={scoreName ?? 'It has no score of its own'}>{scoreName === null ? null : <span className="muted baseline-wide">{scoreName} </span>}{scoreText(score)}</td>
+          <td className="number" title={scoreName === null ? 'It has no score of its own' : scoreInHand === null ? 'A cell of the current plan has a format that it has no score of' : `${scoreName} of the current plan`}>{scoreText(scoreInHand)}</td>
           <FigureCells figures={figures} choice={choice} isOut={isOut} isLowest={isLowest} />
           <td><Actions id={id} name={name} plan={plan} isReference={figures.isReference} facts={facts} /></td>
         </>

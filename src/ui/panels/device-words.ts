@@ -13,6 +13,7 @@ export interface DeviceWords {
   readonly title: string;
 }
 
+/** What the start-up check came to, in words. */
 export function deviceWords(device: Device, checking: boolean): DeviceWords {
   if (checking) return { tone: 'busy', chip: 'Checking GPU', title: 'Checking the GPU: every kernel, forward and backward, against the CPU reference.' };
   if (!device) return { tone: 'error', chip: 'GPU not checked', title: 'The GPU check did not start.' };

@@ -14,6 +14,7 @@ export interface Intake {
   readonly tokenizer: string | null;
   readonly weights: Blob | null;
 }
+export const MODEL_FILES = ['config.json', 'model.safetensors', 'tokenizer.json'] as const;
 export const EMPTY_INTAKE: Intake = { name: null, config: null, tokenizer: null, weights: null };
 
 const PICKLES = /\.(bin|pt|pth|ckpt|pkl)$/i;
@@ -35,6 +36,7 @@ export function refuseByName(file: string): void {
   for (const [pattern, what, hint] of FOREIGN) if (pattern.test(file)) throw new BendscopeError('E-FILE-08', `${file} is ${what}.`, hint);
 }
 
+/** What a file's name says it is; a JSON file must be read (`kindOfJson`). */
 export function kindByName(file: string): FileKind | 'json' {
   if (/\.safetensors$/i.test(file)) return 'weights';
   if (/\.(txt|md|text)$/i.test(file)) return 'text';
@@ -61,7 +63,8 @@ export function kindOfJson(file: string, text: string): FileKind {
 
 /** What a model that is being collected still lacks, by file name. */
 export function missingFiles(intake: Intake): string[] {
-  return [intake.config === null && 'config.json', intake.weights === null && 'model.safetensors', intake.tokenizer === null && 'tokenizer.json'].filter((name) => name !== false);
+  const files = [intake.config, intake.weights, intake.tokenizer];
+  return MODEL_FILES.filter((_, i) => files[i] === null);
 }
 
 /** The folder's name, else the config's own name for itself, else its sizes. */

@@ -5,7 +5,7 @@ import { allLowOf, allLowPlan, isSameKey, totalsOf, type Shown } from '../../sta
 import { useActions, useFacts, useWorkbench } from '../workbench';
 
 /** The last target of what is shown; else a third of what everything low bends, to one digit; 10 where that is not known. */
-export function defaultTarget(shown: Shown): string {
+function defaultTarget(shown: Shown): string {
   const { howMuch, key } = shown;
   if (howMuch !== null && isSameKey(howMuch.key, key)) return String(howMuch.targetDeg);
   const joint = allLowOf(shown)?.result;
@@ -15,7 +15,7 @@ export function defaultTarget(shown: Shown): string {
 }
 
 /** Degrees above 0 and below 90, or null. */
-export function targetOf(text: string): number | null {
+function targetOf(text: string): number | null {
   const value = Number(text.trim().replace(',', '.'));
   return text.trim() !== '' && value > 0 && value < 90 ? value : null;
 }

@@ -1,7 +1,7 @@
 /** Left rail: the open model, and files for another one. */
 import { useRef } from 'react';
 import { useActions, useFacts } from '../workbench';
-import { missingFiles } from './file-intake';
+import { missingFiles, MODEL_FILES } from './file-intake';
 import { useIntake } from './intake';
 
 const BUILT_IN = 'gpt2-mini';
@@ -19,10 +19,10 @@ export function ModelSection() {
     <section className="rail-section" aria-labelledby="setup-model">
       <h2 id="setup-model">Model</h2>
       <p><strong>{name || 'none open'}</strong>{graph ? <span className="muted small"> {graph.layers} layers × {graph.width}, {(parameters / 1e6).toPrecision(3)} M</span> : null}</p>
-      {missing.length < 3 ? (
+      {missing.length < MODEL_FILES.length ? (
         <div className="intake">
           <ul>
-            {['config.json', 'model.safetensors', 'tokenizer.json'].map((file) => <li key={file} className={missing.includes(file) ? 'muted' : 'ok'}>{missing.includes(file) ? '○ missing: ' : '● '}{file}</li>)}
+            {MODEL_FILES.map((file) => <li key={file} className={missing.includes(file) ? 'muted' : 'ok'}>{missing.includes(file) ? '○ missing: ' : '● '}{file}</li>)}
           </ul>
           <div className="row">
             <button type="button" className="button small" disabled={opening || missing.includes('config.json') || missing.includes('model.safetensors')} onClick={() => void open()}>{opening ? 'Opening' : 'Open without tokenizer'}</button>

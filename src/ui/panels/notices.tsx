@@ -8,7 +8,7 @@ const GOES_AFTER_MS = 6000;
 /** Time to take back what was deleted. */
 const UNDO_GOES_AFTER_MS = 10_000;
 
-export function NoticeCard({ notice }: { readonly notice: Notice }) {
+function NoticeCard({ notice }: { readonly notice: Notice }) {
   const { dismiss, undoNotice } = useActions();
   // Only the last step can be taken back from here.
   const canUndo = useDocument((d) => notice.undoes !== undefined && notice.undoes === d.label);

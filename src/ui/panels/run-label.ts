@@ -1,6 +1,7 @@
 /** What the Run button says: what is still to be measured on this GPU of the recipe shown. */
 import { plural, sitesOf, type Shown } from '../../state';
 
+/** "Run on this GPU", "Continue: 12 cells left", "Measure leave one out": the next thing that a press would measure. */
 export function runLabel({ graph, recipe, measuredHere, leaveOneOutHere, sites, extra }: Shown): string {
   const all = graph ? sitesOf(graph, recipe) : [];
   const left = all.filter(({ id }) => !measuredHere.has(id)).length;

@@ -2,7 +2,7 @@
 import { useEffect } from 'react';
 import { formatBytes, significant } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
-import { memoryOf, type Shown } from '../../state';
+import { memoryOf, plural, type Shown } from '../../state';
 import { siteShort } from '../grid/site-names';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { useTimeLeft } from './use-eta';
@@ -36,7 +36,7 @@ export function StatusBar() {
       <span title="What one flipped BF16 ulp does to the gradient">{floor ? `noise floor fw ${significant(floor.forwardDeg, 2)} bw ${significant(floor.backwardDeg, 2)} deg` : 'noise floor not measured'}</span>
       <span>{memory === null ? 'GPU memory not known' : run && memory.allocated ? `GPU ${formatBytes(memory.allocated.totalBytes)} held` : `GPU ${formatBytes(memory.predicted.totalBytes)} predicted`}</span>
       <span title={typeof saved === 'number' ? `at ${new Date(saved).toLocaleTimeString()}` : undefined}>{saved === 'failed' ? 'plan not saved: storage refused' : saved === null ? 'no unsaved edits' : 'plan saved'}</span>
-      <span>{warnings === 0 ? '0 warnings' : <button type="button" className="link warn" onClick={() => view.setState({ dock: 'log', dockOpen: true })}>{warnings} {warnings === 1 ? 'warning' : 'warnings'}</button>}</span>
+      <span>{warnings === 0 ? '0 warnings' : <button type="button" className="link warn" onClick={() => view.setState({ dock: 'log', dockOpen: true })}>{plural(warnings, 'warning')}</button>}</span>
       <span className="visually-hidden" role="status">{run ? '' : facts.lastRun}</span>
       <span className="status-keys">press <kbd>?</kbd> for keys</span>
     </footer>
