@@ -45,7 +45,8 @@ function Difference({ facts, plan, pinned }: { readonly facts: Shown; readonly p
   const parts = partsOf(difference.cells);
   const chosen = part !== 'all' && parts.includes(part) ? part : 'all';
   const unstable = unstableOf(facts, { preview });
-  const canFilter = facts.unstable !== null;
+  // Nor while another plan is under the hand.
+  const canFilter = facts.unstable !== null && preview === null;
   const cells = filtered(difference.cells, { part: chosen, unstable: onlyUnstable && canFilter ? unstable : null });
   const rows = all ? cells : cells.slice(0, ROWS);
   return (
