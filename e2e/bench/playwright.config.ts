@@ -2,4 +2,5 @@
 import { defineConfig } from '@playwright/test';
 import tests from '../../playwright.config';
 
-export default defineConfig({ ...tests, testDir: '.', testMatch: '*.page-bench.ts', reporter: [['line']] });
+// Traces would take pictures of the page at every move of the pointer, on the thread that is measured.
+export default defineConfig({ ...tests, use: { ...tests.use, trace: 'off' }, testDir: '.', testMatch: '*.page-bench.ts', reporter: [['line']] });
