@@ -9,9 +9,12 @@ import { PASSES } from '../graph/types';
 import { gpt2Graph } from '../models/gpt2';
 import { sixteenPercent, splitBlocks } from './baseline-blocks';
 import { BASELINES, baselinesFor, isReason, RANDOM_SEED, type BaselineInputs } from './baselines';
-import { costedSites, effectiveBits, formatOf, planTotals, type Formats } from './cost';
+import { costedSites, formatOf, planTotals, type CostedSite, type Formats } from './cost';
 import { costTable, planCost, type CostRequest } from './costs';
 import { random } from './solver-fixture';
+
+/** Needs no measurement. */
+const effectiveBits = (sites: readonly CostedSite[], formats: Formats, options: Parameters<typeof planTotals>[3]): number => planTotals(sites, formats, { sites: {}, floor: null }, options).effectiveBits;
 
 const graphOf = (layers: number) => gpt2Graph({ model: 'gpt2', layers, width: 64, heads: 1, positions: 64, vocabulary: 64, eps: 1e-5 });
 const measured = (lossChange: number, localError: number | null): Measured => ({

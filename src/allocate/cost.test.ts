@@ -7,11 +7,15 @@ import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { PASS_SCHEMES, RECIPE_NAMES, type RecipeName } from '../graph/policy';
 import { PASSES } from '../graph/types';
 import { gpt2Graph } from '../models/gpt2';
-import { costedSites, effectiveBits, highCost, marginal, planTotals, predict, storedBits, totalCost } from './cost';
-import type { CostedSite, Evidence } from './cost';
+import { costedSites, marginal, planTotals, predict, storedBits, totalCost, type CostedSite, type Evidence, type Formats } from './cost';
 import { goldenEvidence, goldenJoint, ownQuestion } from './golden-evidence';
 import { formatsWhere, planFrontier, presetPlan, presets } from './plan';
 import type { Plan } from './plan';
+
+/** Needs no measurement. */
+const effectiveBits = (sites: readonly CostedSite[], formats: Formats, options: Parameters<typeof planTotals>[3]): number => planTotals(sites, formats, { sites: {}, floor: null }, options).effectiveBits;
+/** Needs no measurement. */
+const highCost = (sites: readonly CostedSite[], formats: Formats): number => planTotals(sites, formats, { sites: {}, floor: null }, {}).hpCost;
 
 const MINI = gpt2Graph({ model: 'gpt2-mini', layers: 6, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
 const NANO = gpt2Graph({ model: 'gpt2-nano', layers: 2, width: 64, heads: 4, positions: 64, vocabulary: 1024, eps: 1e-5 });

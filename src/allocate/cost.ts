@@ -76,26 +76,27 @@ export function storedBits(part: SitePart, format: SiteFormat, options: PolicyOp
   return (bits(a) + bits(b)) / 2;
 }
 
+/** storedBits under one set of switches, each pair looked up once. */
+function bitsTable(options: PolicyOptions): (part: SitePart, format: SiteFormat) => number {
+  const known = new Map<SiteFormat, Map<SitePart, number>>();
+  return (part, format) => {
+    let row = known.get(format);
+    if (row === undefined) known.set(format, (row = new Map()));
+    let bits = row.get(part);
+    if (bits === undefined) row.set(part, (bits = storedBits(part, format, options)));
+    return bits;
+  };
+}
+
 /** For sorting low formats of one kind, highest precision first: by the stored bits of a forward pass or output, equals in the order of the recipes. */
 export function byPrecision(options: PolicyOptions): (a: RecipeName, b: RecipeName) => number {
   const bits = (recipe: RecipeName): number => storedBits(RECIPES[recipe].kind === 'out' ? 'out' : 'fprop', recipe, options);
   return (a, b) => bits(b) - bits(a) || RECIPE_NAMES.indexOf(a) - RECIPE_NAMES.indexOf(b);
 }
 
-/** Cost a token of the sites in BF16, an exact integer. */
-export function highCost(sites: readonly CostedSite[], formats: Formats): number {
-  return sites.reduce((sum, site) => sum + (formatOf(formats, site.id) === 'bf16' ? site.cost : 0), 0);
-}
-
 /** Cost a token of everything in BF16, an exact integer. */
 export function totalCost(sites: readonly CostedSite[]): number {
   return sites.reduce((sum, site) => sum + site.cost, 0);
-}
-
-/** Mean over the sites of their stored bits, weighted by FLOPs (passes) or by bytes kept (outputs). */
-export function effectiveBits(sites: readonly CostedSite[], formats: Formats, options: PolicyOptions): number {
-  const bits = sites.reduce((sum, site) => sum + site.cost * storedBits(site.pass, formatOf(formats, site.id), options), 0);
-  return bits / totalCost(sites);
 }
 
 /** A site's format; what a plan does not name is high precision. */
@@ -115,6 +116,18 @@ export function cleanTan2(evidence: Evidence, id: SiteId, format?: SiteFormat): 
   return result?.status === 'measured' && Number.isFinite(result.cleanAngleDeg) ? tanSquared(result.cleanAngleDeg) : null;
 }
 
+/** By evidence, list of sites and format; a drag asks for the same ones at every move. */
+const columns = new WeakMap<Evidence, WeakMap<readonly CostedSite[], Map<SiteFormat | undefined, Float64Array>>>();
+
+/** cleanTan2 of every site in a format, in their order; NaN where there is none. */
+export function cleanTan2Column(evidence: Evidence, sites: readonly CostedSite[], format?: SiteFormat): Float64Array {
+  const bySites = columns.get(evidence) ?? new WeakMap<readonly CostedSite[], Map<SiteFormat | undefined, Float64Array>>();
+  const byFormat = bySites.get(sites) ?? new Map<SiteFormat | undefined, Float64Array>();
+  const column = byFormat.get(format) ?? Float64Array.from(sites, ({ id }) => cleanTan2(evidence, id, format) ?? NaN);
+  columns.set(evidence, bySites.set(sites, byFormat.set(format, column)));
+  return column;
+}
+
 /** tan^2 of the noise floor a plan carries once a site of this part is low; 0 while no floor is measured. */
 export function floorTan2(evidence: Evidence, pass: SitePart): number {
   return evidence.floor === null ? 0 : tanSquared(floorOf(pass, evidence.floor));
@@ -130,26 +143,28 @@ export interface Prediction {
 /** Joint angle of the plan by additivity, the floor once: the largest that any of its low sites carries. */
 export function predict(sites: readonly CostedSite[], formats: Formats, evidence: Evidence): Prediction {
   let sum = 0;
-  let floor = 0;
+  const parts = new Set<SitePart>();
   const unpredicted: SiteId[] = [];
-  for (const site of sites) {
-    const format = formatOf(formats, site.id);
+  for (const [i, { id, pass }] of sites.entries()) {
+    const format = formatOf(formats, id);
     if (format === 'bf16') continue;
-    const tan2 = cleanTan2(evidence, site.id, format);
-    if (tan2 === null) unpredicted.push(site.id);
+    const tan2 = cleanTan2Column(evidence, sites, format)[i]!;
+    if (Number.isNaN(tan2)) unpredicted.push(id);
     else sum += tan2;
-    floor = Math.max(floor, floorTan2(evidence, site.pass));
+    parts.add(pass);
   }
+  const floor = Math.max(0, ...Array.from(parts, (part) => floorTan2(evidence, part)));
   return { predictedDeg: unpredicted.length > 0 ? null : angleOfTanSquared(sum + floor), unpredicted };
 }
 
 export interface PlanTotals extends Prediction {
-  /** highCost, a token: FLOPs or bytes. */
+  /** Cost a token of the sites in BF16, an exact integer: FLOPs or bytes. */
   readonly hpCost: number;
   /** hpCost over the cost of everything in BF16, 0..1: HP GEMM work, or HP activation cache (method.md 6). */
   readonly hpShare: number;
   /** hpCost over that of the fixed policy; null for passes, where that policy keeps nothing. */
   readonly relativeToFixed: number | null;
+  /** Mean over the sites of their stored bits, weighted by FLOPs (passes) or by bytes kept (outputs). */
   readonly effectiveBits: number;
   readonly siteCount: Readonly<Record<SiteFormat, number>>;
 }
@@ -157,14 +172,22 @@ export interface PlanTotals extends Prediction {
 /** The figures under a plan's name. */
 export function planTotals(sites: readonly CostedSite[], formats: Formats, evidence: Evidence, options: PolicyOptions): PlanTotals {
   const siteCount = Object.fromEntries(['bf16', ...RECIPE_NAMES].map((format) => [format, 0])) as Record<SiteFormat, number>;
-  for (const site of sites) siteCount[formatOf(formats, site.id)] += 1;
-  const hpCost = highCost(sites, formats);
-  const fixed = sites.reduce((sum, site) => sum + (site.inFixedPolicy ? site.cost : 0), 0);
+  const bitsOf = bitsTable(options);
+  let [hpCost, total, fixed, bits] = [0, 0, 0, 0];
+  // One pass: a drag asks this of thousands of sites at every move.
+  for (const { id, pass, cost, inFixedPolicy } of sites) {
+    const format = formatOf(formats, id);
+    siteCount[format] += 1;
+    total += cost;
+    bits += cost * bitsOf(pass, format);
+    if (format === 'bf16') hpCost += cost;
+    if (inFixedPolicy) fixed += cost;
+  }
   return {
     hpCost,
-    hpShare: hpCost / totalCost(sites),
+    hpShare: hpCost / total,
     relativeToFixed: fixed === 0 ? null : hpCost / fixed,
-    effectiveBits: effectiveBits(sites, formats, options),
+    effectiveBits: bits / total,
     siteCount,
     ...predict(sites, formats, evidence),
   };

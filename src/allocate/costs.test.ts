@@ -9,13 +9,16 @@ import { BendscopeError } from '../base/errors';
 import type { SiteFormat } from '../graph/policy';
 import type { Graph, GraphNode } from '../graph/types';
 import { gpt2Graph } from '../models/gpt2';
-import { costedSites, effectiveBits, planTotals, type CostedSite, type Formats } from './cost';
+import { costedSites, planTotals, type CostedSite, type Formats } from './cost';
 import { costTable, defaultRatio, type CostRequest, type CostTable } from './costs';
 import { parseGemmTimes } from './gemm-times';
 import { goldenEvidence } from './golden-evidence';
 import { offeredChoices, sharedFormatGroups } from './offers';
 import { poseQuestion } from './choices';
 import { solveWithin } from './within';
+
+/** Needs no measurement. */
+const effectiveBits = (sites: readonly CostedSite[], formats: Formats, options: Parameters<typeof planTotals>[3]): number => planTotals(sites, formats, { sites: {}, floor: null }, options).effectiveBits;
 
 const MINI = gpt2Graph({ model: 'gpt2-mini', layers: 6, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
 const SITES = costedSites(MINI, 'nvfp4');

@@ -8,12 +8,15 @@ import type { RecipeName, SiteFormat, SiteId } from '../graph/policy';
 import type { Measured, SiteResult } from '../graph/probe-record';
 import { PASSES } from '../graph/types';
 import { gpt2Graph } from '../models/gpt2';
-import { cleanTan2, costedSites, formatOf, highCost, marginal, planTotals, predict, type CostedSite, type Evidence, type Formats } from './cost';
+import { cleanTan2, costedSites, formatOf, marginal, planTotals, predict, type CostedSite, type Evidence, type Formats } from './cost';
 import { costTable, planCost } from './costs';
 import { bendAtMost, spendAtMost } from './frontier';
 import { goldenEvidence, ownQuestion } from './golden-evidence';
 import { differences, paint, planAt, planFrontier, planHash, planWithin, presetPlan, presets, withFormats, type Plan, type PlanQuestion } from './plan';
 import { random } from './solver-fixture';
+
+/** Needs no measurement. */
+const highCost = (sites: readonly CostedSite[], formats: Formats): number => planTotals(sites, formats, { sites: {}, floor: null }, {}).hpCost;
 
 const MINI = gpt2Graph({ model: 'gpt2-mini', layers: 6, width: 128, heads: 4, positions: 128, vocabulary: 1024, eps: 1e-5 });
 const SITES = costedSites(MINI, 'nvfp4');

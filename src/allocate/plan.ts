@@ -179,11 +179,16 @@ function withHeldFormats(choices: SiteChoice[], groups: readonly (readonly SiteI
 /** The plan with other formats; locked sites and sites outside `part` stay, and so do sites that `formats` does not name. */
 export function withFormats(plan: Plan, formats: Formats, part?: ReadonlySet<SiteId>): Plan {
   const next: Record<SiteId, SiteFormat> = { ...plan.formats };
-  for (const id in formats) if (plan.locked[id] !== true && (part === undefined || part.has(id))) next[id] = formats[id]!;
+  for (const id of Object.keys(formats)) if (plan.locked[id] !== true && (part === undefined || part.has(id))) next[id] = formats[id]!;
   return { ...plan, formats: next };
+}
+
+/** The plan with what the solver found of it, or of a part of it: that of the whole names every site and keeps the locks. */
+export function withSolution(plan: Plan, formats: Formats, part?: ReadonlySet<SiteId>): Plan {
+  return part === undefined ? { ...plan, formats } : withFormats(plan, formats, part);
 }
 
 /** The plan with a frontier's point taken over; locked sites and sites outside `part` stay. */
 export function planAt(plan: Plan, frontier: ChoiceFrontier, index: number, part?: ReadonlySet<SiteId>): Plan {
-  return withFormats(plan, frontier.formatsAt(index), part);
+  return withSolution(plan, frontier.formatsAt(index), part);
 }

@@ -2,7 +2,7 @@
  * How much each row and each layer bends by its low cells alone (ux.md 3.4), of every part in one pass over the sites: a
  * drag asks for all of them at each move.
  */
-import { cleanTan2, formatOf, type CostedSite, type Evidence, type Formats, type Marginal } from '../../allocate/cost';
+import { cleanTan2Column, formatOf, type CostedSite, type Evidence, type Formats, type Marginal } from '../../allocate/cost';
 import { angleOfTanSquared } from '../../base/angle';
 import type { SiteId } from '../../graph/policy';
 
@@ -22,10 +22,11 @@ export function marginals(sites: readonly CostedSite[], formats: Formats, eviden
   const rows = new Float64Array(rowCount);
   const columns = new Float64Array(columnCount);
   let all = 0;
-  for (const { id } of sites) {
+  for (const [i, { id }] of sites.entries()) {
     const format = formatOf(formats, id);
     if (format === 'bf16') continue;
-    const tan2 = cleanTan2(evidence, id, format) ?? 0;
+    const known = cleanTan2Column(evidence, sites, format)[i]!;
+    const tan2 = Number.isNaN(known) ? 0 : known;
     const place = places.get(id);
     all += tan2;
     if (place === undefined) continue;

@@ -6,7 +6,7 @@
  */
 import { useRef, useState } from 'react';
 import { bendAtMost, spendAtMost, type ChoiceFrontier, type FrontierPoint } from '../../allocate/frontier';
-import { planAt, withFormats, type Plan } from '../../allocate/plan';
+import { planAt, withSolution, type Plan } from '../../allocate/plan';
 import type { Limit } from '../../allocate/within';
 import type { SiteId } from '../../graph/policy';
 import { costChoiceOf, costSumOf, frontierOf, shownNow, withinOf, type CostChoice, type Shown } from '../../state';
@@ -73,7 +73,7 @@ export function useBudget(part?: ReadonlySet<SiteId>, own?: CostChoice): Budget 
   };
   const solve = ({ shown, plan, choice }: Asked, limit: Limit): void => {
     const solution = withinOf(shown, plan, choice, limit, part);
-    if (solution) show(solution.point, () => withFormats(plan, solution.formats, part));
+    if (solution) show(solution.point, () => withSolution(plan, solution.formats, part));
   };
   const moveTo = (limit: Limit): void => {
     const asked = ask();
