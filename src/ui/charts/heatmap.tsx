@@ -76,11 +76,17 @@ const BUNDLE = 24;
 export const Heatmap = memo(function Heatmap({ layout, cells, colourMap, isPointed = false }: HeatmapProps) {
   const bundles = Array.from({ length: Math.ceil(cells.length / BUNDLE) }, (_, i) => cells.slice(i * BUNDLE, (i + 1) * BUNDLE));
   return (
-    <svg className={isPointed ? 'heatmap heatmap-pointed' : 'heatmap'} width={layout.right} height={layout.bottom} aria-hidden="true">
-      <Patterns />
-      {bundles.map((bundle) => <Bundle key={bundle[0]?.id} cells={bundle} layout={layout} colourMap={colourMap} />)}
-      <path d={ghostPath(cells, layout)} className="heat-ghosts" />
-    </svg>
+    <div className={isPointed ? 'heatmap heatmap-pointed' : 'heatmap'} aria-hidden="true">
+      {bundles.map((bundle) => (
+        <svg key={bundle[0]?.id} width={layout.right} height={layout.bottom}>
+          <Bundle cells={bundle} layout={layout} colourMap={colourMap} />
+        </svg>
+      ))}
+      <svg width={layout.right} height={layout.bottom}>
+        <Patterns />
+        <path d={ghostPath(cells, layout)} className="heat-ghosts" />
+      </svg>
+    </div>
   );
 });
 

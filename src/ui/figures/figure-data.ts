@@ -77,7 +77,7 @@ function heatInput(shown: Shown, plan: Plan, fill: Fill, source: FigureSource): 
   const isMixed = here.size > 0;
   const unpredicted = new Set(totalsOf(shown, plan)?.unpredicted.filter((id) => formatOf(plan.formats, id) !== recipe));
   const facts = { fill: fillOf(shown, fill), measuring: null, isStored: (id: SiteId) => isMixed && !here.has(id), unstable: unstableOf(shown, { preview: null }), unpredicted };
-  const cells = model === null ? [] : heatCells(model, facts, plan, plan, ANGLE_DOMAIN);
+  const cells = model === null ? [] : heatCells(model, facts, plan, ANGLE_DOMAIN);
   const head = model?.fixed[0];
   return {
     source, columns: model?.columns ?? 0, groups: model?.groups ?? [],

@@ -94,16 +94,14 @@ function isOutside(angleDeg: number, [low, high]: readonly [number, number]): bo
   return (angleDeg < low && low > ANGLE_DOMAIN[0]) || (angleDeg > high && high < ANGLE_DOMAIN[1]);
 }
 
-/** What to draw, row by row. `plan` is the committed plan, `shown` the one under the hand or pointed at. */
-export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown: Plan, range: readonly [number, number]): HeatCell[] {
+/** What to draw of a committed plan, row by row. */
+export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, range: readonly [number, number]): HeatCell[] {
   const { columns } = facts;
   return model.rows.flatMap((row, r) => {
     const [first, last] = columns === undefined || isWide(row) ? [0, row.sites.length - 1] : columns;
     return row.sites.slice(first, last + 1).map((site, c): HeatCell => {
       const { state, angleDeg, belowNoise } = facts.fill.get(site.id) ?? { state: 'missing', angleDeg: null, belowNoise: false };
       const format = formatOf(plan.formats, site.id);
-      const mark = markOf(format);
-      const next = formatOf(shown.formats, site.id);
       const halves = facts.against === undefined ? null : splitOf(facts.against, site.id, format);
       return {
         id: site.id,
@@ -112,8 +110,8 @@ export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown:
         wide: isWide(row),
         state: facts.measuring === site.id ? 'measuring' : state,
         angleDeg,
-        mark,
-        ghost: next === format ? null : markOf(next),
+        mark: markOf(format),
+        ghost: null,
         locked: plan.locked[site.id] === true,
         belowNoise,
         stored: state !== 'missing' && facts.isStored(site.id),
@@ -123,6 +121,15 @@ export function heatCells(model: GridModel, facts: CellFacts, plan: Plan, shown:
         ...(halves === null || halves === 'same' ? {} : { split: halves }),
       };
     });
+  });
+}
+
+/** The same cells where a plan under the hand, or pointed at, would change nothing; the others with its letter. */
+export function withGhosts(cells: readonly HeatCell[], plan: Plan, shown: Plan): readonly HeatCell[] {
+  if (shown.formats === plan.formats) return cells;
+  return cells.map((cell): HeatCell => {
+    const next = formatOf(shown.formats, cell.id);
+    return next === formatOf(plan.formats, cell.id) ? cell : { ...cell, ghost: markOf(next) };
   });
 }
 

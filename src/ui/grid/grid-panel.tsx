@@ -8,15 +8,15 @@ import type { Plan } from '../../allocate/plan';
 import { BudgetBar } from '../budget/budget-bar';
 import { MarginalBars, ROW_BARS_WIDTH } from '../budget/marginal-bars';
 import { cellSize, heatLayout, type HeatLayout } from '../charts/heat-layout';
-import { Heatmap } from '../charts/heatmap';
+import { Heatmap, type HeatCell } from '../charts/heatmap';
 import { useBox } from '../charts/use-box';
 import { BENDS_MORE, costChoiceOf, evidenceOf, fillFactsOf, fillNote, fillOf, FILL_WORDS, formatName, recipeLabel, recipeName, switchWords, totalsOf, unstableOf } from '../../state';
-import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
+import { useDocument, useFacts, useView, useWorkbench } from '../workbench';
 import { Announcer } from './announcer';
 import { CellMenu, type MenuPlace } from './cell-menu';
 import { CellTooltip } from './cell-tooltip';
 import { differenceFault, differenceWords } from './difference';
-import { gridModel, heatCells, isWide, positionOf, type CellFacts, type GridModel } from './grid-model';
+import { gridModel, heatCells, isWide, positionOf, withGhosts, type CellFacts, type GridModel } from './grid-model';
 import { GridTools } from './grid-tools';
 import { GridViewSwitch } from './grid-view-switch';
 import { HeatGrid } from './heat-grid';
@@ -29,21 +29,19 @@ export function GridPanel() {
   const graph = useFacts((f) => f.graph);
   const modelSha256 = useFacts((f) => f.modelSha256);
   const kind = useFacts((f) => RECIPES[f.recipe].kind);
-  const { plan, shown } = usePlans();
-  if (!graph || !plan || !shown) return <section className="grid-panel" aria-label="Gradient bending" aria-busy="true" />;
+  const plan = useDocument((d) => d.plan);
+  if (!graph || !plan) return <section className="grid-panel" aria-label="Gradient bending" aria-busy="true" />;
   // Another model, or another kind of cell, begins anew: a tab stop in a row that it lacks could not be reached.
-  return <OpenGrid key={`${modelSha256} ${kind}`} graph={graph} plan={plan} shown={shown} />;
+  return <OpenGrid key={`${modelSha256} ${kind}`} graph={graph} plan={plan} />;
 }
 
 /** Marks are those of the committed plan, whatever is under the hand. */
 const COMMITTED = { preview: null };
 
-function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan: Plan; readonly shown: Plan }) {
+function OpenGrid({ graph, plan }: { readonly graph: Graph; readonly plan: Plan }) {
   const facts = useFacts((f) => f);
   const fill = useView((v) => v.fill);
   const range = useView((v) => v.range);
-  const palette = useView((v) => v.palette);
-  const pointed = useView((v) => (v.preview === null ? v.hoveredPlan : null));
   const pinned = useView((v) => v.pinned);
   const gridView = useView((v) => v.gridView);
   const choice = useView(costChoiceOf);
@@ -77,7 +75,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
     return heatLayout({ columns: model.columns, groups: model.groups, ...cellSize(model.columns, box.width - ROW_BARS_WIDTH, box.height, rows, model.groups.length) });
   }, [model, box.width, box.height]);
   const columns = useMemo(() => visibleColumns(blocks, box.width, layout.cellWidth, model.columns), [blocks, box.width, layout, model]);
-  const cells = useMemo(() => heatCells(model, { ...cellFacts, columns }, plan, pointed ?? shown, range), [model, cellFacts, columns, plan, pointed, shown, range]);
+  const cells = useMemo(() => heatCells(model, { ...cellFacts, columns }, plan, range), [model, cellFacts, columns, plan, range]);
   const { view } = useWorkbench();
   const closeMenu = useCallback(() => setMenu(null), []);
   const openMenu = useCallback((id: SiteId, x: number, y: number) => setMenu({ id, x, y }), []);
@@ -98,7 +96,7 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
         {box.width > 0 ? (
           <div className="grid-sheet" style={{ width: layout.right + ROW_BARS_WIDTH, height: layout.bottom }}>
             <Crosshair model={model} layout={layout} />
-            <Heatmap layout={layout} cells={cells} colourMap={palette} isPointed={pointed !== null} />
+            <LiveHeatmap layout={layout} cells={cells} plan={plan} />
             <HeatGrid model={model} layout={layout} plan={plan} columns={columns} against={against?.plan ?? null} onFocusCell={setFocused} openMenu={openMenu} />
             <MarginalBars graph={graph} recipe={recipe} model={model} layout={layout} columns={columns} />
           </div>
@@ -110,6 +108,15 @@ function OpenGrid({ graph, plan, shown }: { readonly graph: Graph; readonly plan
       <Announcer />
     </section>
   );
+}
+
+/** What changes with every move of the hand; the rest of the grid does not. */
+function LiveHeatmap({ layout, cells, plan }: { readonly layout: HeatLayout; readonly cells: readonly HeatCell[]; readonly plan: Plan }) {
+  const palette = useView((v) => v.palette);
+  const preview = useView((v) => v.preview);
+  const pointed = useView((v) => (v.preview === null ? v.hoveredPlan : null));
+  const drawn = useMemo(() => withGhosts(cells, plan, preview ?? pointed ?? plan), [cells, plan, preview, pointed]);
+  return <Heatmap layout={layout} cells={drawn} colourMap={palette} isPointed={pointed !== null} />;
 }
 
 /** The hovered cell's row and layer, lit at their labels and around the cells between. */

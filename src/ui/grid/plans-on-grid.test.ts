@@ -11,7 +11,7 @@ import { isSameCell, type HeatCell } from '../charts/heatmap';
 import { measured, shownWith } from '../shown-fixture';
 import { brushFormat, brushLabel, formatMarked, offeredFormats, steppedFormat } from './brushes';
 import { differenceFault, differenceWords } from './difference';
-import { gridModel, heatCells, type CellFacts } from './grid-model';
+import { gridModel, heatCells, type CellFacts, withGhosts } from './grid-model';
 import { methodRanks } from './method-ranks';
 import { siteFigures } from './site-figures';
 import { siteSentence } from './site-sentence';
@@ -41,7 +41,7 @@ describe('a plan of three formats', () => {
   const plan = having(LOW, { [X]: 'bf16', [Y]: 'mxfp8' });
 
   it('is marked B, 8 and 4, and ?? stands where the format was not measured', () => {
-    const cells = heatCells(MODEL, cellFacts(shownWithSecond(), { unpredicted: new Set([Y]) }), plan, having(plan, { [X]: 'mxfp8' }), [0.01, 90]);
+    const cells = withGhosts(heatCells(MODEL, cellFacts(shownWithSecond(), { unpredicted: new Set([Y]) }), plan, [0.01, 90]), plan, having(plan, { [X]: 'mxfp8' }));
     expect([X, Y, Z].map((id) => byId(cells, id).mark)).toEqual(['B', '8', '4']);
     expect(byId(cells, X).ghost).toBe('8');
     expect(byId(cells, Y)).toMatchObject({ unpredicted: true, ghost: null });
@@ -49,7 +49,7 @@ describe('a plan of three formats', () => {
   });
 
   it('shows a change between formats of one letter too', () => {
-    const cells = heatCells(MODEL, cellFacts(shownWithSecond()), plan, having(plan, { [Y]: 'fp8' }), [0.01, 90]);
+    const cells = withGhosts(heatCells(MODEL, cellFacts(shownWithSecond()), plan, [0.01, 90]), plan, having(plan, { [Y]: 'fp8' }));
     expect(byId(cells, Y)).toMatchObject({ mark: '8', ghost: '8' });
   });
 
@@ -100,7 +100,7 @@ describe('unstable cells', () => {
   const flips = { ...shownWithSecond(), unstable: { ofHash: 'h', flips: new Map([[X, 12], [Y, 4]]) } };
 
   it('are marked, and said, from five flips on', () => {
-    const cells = heatCells(MODEL, cellFacts(flips, { unstable: new Set([X]) }), LOW, LOW, [0.01, 90]);
+    const cells = heatCells(MODEL, cellFacts(flips, { unstable: new Set([X]) }), LOW, [0.01, 90]);
     expect([byId(cells, X).unstable, byId(cells, Y).unstable]).toEqual([true, undefined]);
     expect(siteSentence(flips, LOW, X, 'isolated')).toContain('precision NVFP4, flips in 12 of 100 solves within noise');
     expect(siteSentence(flips, LOW, Y, 'isolated')).not.toContain('flips');
@@ -116,7 +116,7 @@ describe('the difference to A', () => {
   it('splits the cells that differ, each side with its own angle, and fades the others', () => {
     const shown = shownWithSecond({ [Y]: measured(0.61) });
     const angleIn = (id: SiteId, format: string): number | null => (format === 'mxfp8' ? (id === Y ? 0.61 : null) : 3);
-    const cells = heatCells(MODEL, cellFacts(shown, { against: { plan: LOW, angleIn } }), b, b, [0.01, 90]);
+    const cells = heatCells(MODEL, cellFacts(shown, { against: { plan: LOW, angleIn } }), b, [0.01, 90]);
     expect(byId(cells, X)).toMatchObject({ split: [{ mark: '4', angleDeg: 3 }, { mark: 'B', angleDeg: null }], dimmed: false });
     expect(byId(cells, Y)).toMatchObject({ split: [{ mark: '4', angleDeg: 3 }, { mark: '8', angleDeg: 0.61 }] });
     expect(byId(cells, Z)).toMatchObject({ dimmed: true });
@@ -125,7 +125,7 @@ describe('the difference to A', () => {
     // A cell that A has not is neither.
     const { [Z]: gone, ...without } = LOW.formats;
     expect(gone).toBe('nvfp4');
-    const alone = heatCells(MODEL, cellFacts(shown, { against: { plan: { ...LOW, formats: without }, angleIn } }), b, b, [0.01, 90]);
+    const alone = heatCells(MODEL, cellFacts(shown, { against: { plan: { ...LOW, formats: without }, angleIn } }), b, [0.01, 90]);
     expect(byId(alone, Z)).toMatchObject({ dimmed: false });
   });
 
@@ -152,7 +152,7 @@ describe('what a drag draws anew', () => {
     const shown = shownWithSecond();
     const facts = cellFacts(shown);
     const line = frontierOf(shown, LOW, OWN_COST)!;
-    const draw = (plan: Plan) => heatCells(MODEL, facts, LOW, plan, [0.01, 90]);
+    const draw = (plan: Plan) => withGhosts(heatCells(MODEL, facts, LOW, [0.01, 90]), LOW, plan);
     let [before, last] = [draw(LOW), LOW];
     for (const share of [0.9, 0.7, 0.5]) {
       const next = planAt(LOW, line, bendAtMost(line, share * line.points[0]!.angleDeg).index);
@@ -165,7 +165,7 @@ describe('what a drag draws anew', () => {
   });
 
   it('notices every change of a cell', () => {
-    const [cell] = heatCells(MODEL, cellFacts(shownWithSecond()), LOW, LOW, [0.01, 90]);
+    const [cell] = heatCells(MODEL, cellFacts(shownWithSecond()), LOW, [0.01, 90]);
     const changes: Partial<HeatCell>[] = [
       { angleDeg: 9.87 }, { state: 'failed' }, { mark: 'B' }, { ghost: '8' }, { locked: true }, { belowNoise: true }, { stored: true }, { dimmed: true }, { unstable: true }, { unpredicted: true }, { row: 5 }, { column: 5 }, { wide: true },
       { split: [{ mark: '4', angleDeg: 1 }, { mark: 'B', angleDeg: null }] },
@@ -189,7 +189,7 @@ describe('what a drag draws anew', () => {
       }
       expect(range[1] - range[0]).toBeLessThan(72);
     }
-    const cells = heatCells(gridModel(GRAPH, 'fp8-out'), { fill: new Map(), measuring: null, isStored: () => false, columns: [1, 1] }, LOW, LOW, [0.01, 90]);
+    const cells = heatCells(gridModel(GRAPH, 'fp8-out'), { fill: new Map(), measuring: null, isStored: () => false, columns: [1, 1] }, LOW, [0.01, 90]);
     expect(new Set(cells.filter((cell) => !cell.wide).map(({ column }) => column))).toEqual(new Set([1]));
     expect(cells.filter((cell) => cell.wide)).toHaveLength(3);
   });
