@@ -63,5 +63,8 @@ export function keepAddress({ document, view }: Workbench): void {
   };
   write();
   document.subscribe(write);
-  view.subscribe(write);
+  // A drag changes the view many times a second, and none of these.
+  view.subscribe((now, before) => {
+    if (now.fill !== before.fill || now.cost !== before.cost) write();
+  });
 }

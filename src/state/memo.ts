@@ -2,8 +2,11 @@
 export function memo<A extends readonly unknown[], R>(run: (...inputs: A) => R, keep = 8): (...inputs: A) => R {
   const known: { inputs: A; result: R }[] = [];
   return (...inputs) => {
-    const hit = known.find((entry) => entry.inputs.every((value, i) => Object.is(value, inputs[i])));
-    if (hit) return hit.result;
+    for (const { inputs: before, result } of known) {
+      let i = 0;
+      while (i < inputs.length && Object.is(before[i], inputs[i])) i++;
+      if (i === inputs.length) return result;
+    }
     const result = run(...inputs);
     known.unshift({ inputs, result });
     known.length = Math.min(known.length, keep);

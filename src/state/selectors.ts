@@ -34,6 +34,12 @@ export function totalsOf(shown: Pick<Shown, 'graph' | 'recipe' | 'options' | 'si
   return shown.graph ? totalsMemo(shown.graph, shown.recipe, plan.formats, evidenceOf(shown), shown.options) : null;
 }
 
+const anyMemo = memo((sites: Results['sites']): boolean => Object.values(sites).some((result) => result.status === 'measured'));
+/** Whether any cell of the recipe has an angle. */
+export function isAnyMeasured({ sites }: Pick<Results, 'sites'>): boolean {
+  return anyMemo(sites);
+}
+
 const hashMemo = memo((graph: Graph, formats: Plan['formats'], modelSha256: string, recipe: RecipeName, options: Shown['options']) =>
   planHash(formats, sitesOf(graph, recipe), { modelSha256, recipe, options }), 32);
 type Hashed = Pick<Shown, 'graph' | 'modelSha256' | 'recipe' | 'options'>;
@@ -52,13 +58,13 @@ export function jointsOf({ joint, jointHere, measuredHere, leaveOneOutHere }: Re
 const lowCountsMemo = memo((joints: Results['joint']): ReadonlySet<number> => new Set(Object.values(joints).map(({ lowSites }) => lowSites)), 16);
 
 /** The joint measurement of exactly this plan, if it was made and is of the device that the page shows. */
-export function jointOf(shown: Hashed & Results, plan: Plan): JointResult | null {
+export function jointOf(shown: Hashed & Results & Partial<Pick<Shown, 'others'>>, plan: Plan): JointResult | null {
   const joints = jointsOf(shown);
   // Hashing thousands of cells takes longer than a frame; most plans under a drag have no joint of their size.
   const counts = lowCountsMemo(joints);
   if (counts.size === 0) return null;
-  const low = Object.values(plan.formats).reduce((count, format) => count + (format === 'bf16' ? 0 : 1), 0);
-  if (!counts.has(low)) return null;
+  const totals = totalsOf(shown, plan);
+  if (totals === null || !counts.has(sitesOf(shown.graph!, shown.recipe).length - totals.siteCount.bf16)) return null;
   const hash = hashOfPlan(shown, plan);
   return hash === null ? null : (joints[hash] ?? null);
 }

@@ -11,7 +11,7 @@ import { costChoiceOf } from './cost-choice';
 import type { UnstableState } from './facts';
 import type { Idle } from './idle';
 import { memo } from './memo';
-import { hashOfPlan } from './selectors';
+import { hashOfPlan, isAnyMeasured } from './selectors';
 import { shownNow, type Shown } from './shown';
 import { questionOf } from './solving';
 import type { ViewState } from './view';
@@ -48,8 +48,7 @@ export function watchUnstable(stores: Stores, idle: Idle): { stop(): void } {
   const current = (): Asked | null => {
     const { plan } = document.getState();
     const shown = shownNow(stores);
-    const isMeasured = Object.values(shown.sites).some((result) => result.status === 'measured');
-    const question = plan && isMeasured ? questionOf(shown, costChoiceOf(view.getState())) : null;
+    const question = plan && isAnyMeasured(shown) ? questionOf(shown, costChoiceOf(view.getState())) : null;
     return plan && question && { question, formats: plan.formats, locked: plan.locked };
   };
   const work = (solves: ReturnType<typeof solvesOf>, flips: ReadonlyMap<SiteId, number>, hash: string): void => {
@@ -90,7 +89,9 @@ export function watchUnstable(stores: Stores, idle: Idle): { stop(): void } {
       if (hash !== null) work(solvesOf(next), new Map(), hash);
     });
   };
-  const stops = [document.subscribe(check), facts.subscribe(check), view.subscribe(check)];
+  const stops = [document.subscribe(check), facts.subscribe(check), view.subscribe((now, before) => {
+    if (costChoiceOf(now) !== costChoiceOf(before)) check();
+  })];
   check();
   return {
     stop() {

@@ -6,7 +6,7 @@ import { memo, useMemo } from 'react';
 import type { ChoiceFrontier } from '../../allocate/frontier';
 import type { Plan } from '../../allocate/plan';
 import { formatDegrees, formatPercent, significant } from '../../base/units';
-import { costChoiceOf, costFaultOf, costFigureOf, costOf, frontierOf, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
+import { costChoiceOf, costFaultOf, costFigureOf, costOf, frontierOf, isAnyMeasured, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
 import { ANGLE_DOMAIN, logPosition, logValue } from '../charts/scales';
 import { costAt, costPosition, costText, type CostAxis } from '../charts/cost-axis';
 import { useFacts, usePlans, useView, useWorkbench } from '../workbench';
@@ -55,7 +55,7 @@ function Handle({ facts, choice, line, plan, shown, isSpend }: HandleProps) {
   const budget = useBudget();
   const table = costOf(facts, choice);
   const axis = useMemo(() => table && costAxis(facts, table), [facts, table]);
-  const isMeasured = useMemo(() => Object.values(facts.sites).some((result) => result.status === 'measured'), [facts.sites]);
+  const isMeasured = isAnyMeasured(facts);
   const scale = useMemo(() => angleScale(line), [line]);
   const [before, now] = [totalsOf(facts, plan), totalsOf(facts, shown)];
   const [costBefore, cost] = [costFigureOf(facts, plan, choice), costFigureOf(facts, shown, choice)];

@@ -8,7 +8,7 @@ import type { ChoiceFrontier } from '../../allocate/frontier';
 import type { Plan } from '../../allocate/plan';
 import { formatDegrees, significant } from '../../base/units';
 import type { SiteFormat } from '../../graph/policy';
-import { costChoiceOf, costFaultOf, costFigureOf, costKindOf, costOf, formatName, frontierOf, jointOf, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
+import { costChoiceOf, costFaultOf, costFigureOf, costKindOf, costOf, formatName, frontierOf, isAnyMeasured, jointOf, solveFaultOf, totalsOf, type CostChoice, type Shown } from '../../state';
 import { costText, type CostAxis } from '../charts/cost-axis';
 import { FrontierChart } from '../charts/frontier-chart';
 import type { ChartHandle } from '../charts/frontier-handle';
@@ -140,7 +140,7 @@ function handleOf(facts: Shown, plan: Plan, shown: Plan, choice: CostChoice, axi
   const { predictedDeg } = totals;
   return {
     cost, predictedDeg, isMoving, measuredDeg: joint?.status === 'measured' ? joint.angleDeg : null,
-    label: 'The plan on the frontier', disabled: Object.keys(facts.sites).length === 0,
+    label: 'The plan on the frontier', disabled: !isAnyMeasured(facts),
     valueText: `${costText(axis, cost)}${axis.unit === '%' ? ` ${axis.name}` : ''}, predicted ${predictedDeg === null ? 'unknown' : `${significant(predictedDeg)} degrees`}`,
   };
 }

@@ -9,7 +9,7 @@ import { provenanceOf } from '../../state';
 import { FigureMenu } from '../figures/figure-menu';
 import { download } from '../panels/download';
 import { Modal } from '../panels/modal';
-import { useActions, useFacts, usePlans } from '../workbench';
+import { useActions, useDocument, useFacts } from '../workbench';
 import { mappingOf, OWN_NAMES } from './export-data';
 import { NamesForm } from './names-form';
 import { TargetRow } from './target-row';
@@ -31,7 +31,7 @@ interface SavedProps {
 
 function Targets({ onSaved }: SavedProps) {
   const facts = useFacts((f) => f);
-  const { plan } = usePlans();
+  const plan = useDocument((d) => d.plan);
   const actions = useActions();
   const [names, setNames] = useState(OWN_NAMES);
   const [pasted, setPasted] = useState('');

@@ -9,7 +9,7 @@ import { costChoiceOf, jointsOf, type CostChoice, type Shown } from '../../state
 import type { Plan } from '../../allocate/plan';
 import { PinButton } from '../compare/pin-button';
 import { costText, costTitle, measuredText, predictedText, type PlanFigures } from '../compare/plan-figures';
-import { useActions, useFacts, usePlans, useView, useWorkbench } from '../workbench';
+import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
 import { baselineLines, unverified, type BaselineLine } from './baseline-rows';
 import { signedDegrees } from './figures-trio';
 import './baselines.css';
@@ -18,7 +18,7 @@ const ABOUT = 'Every method’s plan at what the current plan costs. Its own sco
 
 export function BaselinesPanel() {
   const facts = useFacts((f) => f);
-  const { plan } = usePlans();
+  const plan = useDocument((d) => d.plan);
   const choice = useView(costChoiceOf);
   const { view } = useWorkbench();
   const [pointed, setPointed] = useState<string | null>(null);

@@ -14,7 +14,7 @@ import { csv } from '../budget/copy-table';
 import { siteFigures, siteShapes, type Figure } from '../grid/site-figures';
 import { siteName } from '../grid/site-names';
 import { GradientTurns } from '../grid/turns';
-import { useActions, useFacts, usePlans, useView } from '../workbench';
+import { useActions, useDocument, useFacts, useView } from '../workbench';
 import { CellBatches } from './cell-batches';
 import { CopyButton } from './copy-button';
 import { OtherMethods } from './other-methods';
@@ -23,7 +23,7 @@ import { StartHere } from './start-here';
 export function CellTab() {
   const facts = useFacts((f) => f);
   const primary = useView((v) => v.primary);
-  const { plan } = usePlans();
+  const plan = useDocument((d) => d.plan);
   // A cell of the other kind of recipe is not in this grid.
   if (!facts.graph || !plan || primary === null || findSite(facts.graph, primary)?.kind !== RECIPES[facts.recipe].kind) return <StartHere />;
   return <Cell facts={facts} graph={facts.graph} plan={plan} id={primary} />;

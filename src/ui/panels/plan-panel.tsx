@@ -1,10 +1,10 @@
 /** Left rail, lowest part: the current plan's name and totals, live while a hand drags, Verify jointly, how much is needed. */
 import { useState } from 'react';
 import { formatBytes, formatPercent } from '../../base/units';
-import { costChoiceOf, costKindOf, costWords, jointOf, lowFormatsOf, totalsOf, type Shown } from '../../state';
+import { costChoiceOf, costFigureOf, costKindOf, costWords, jointOf, lowFormatsOf, totalsOf, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import type { PlanTotals } from '../../allocate/cost';
-import { costText, costTitle, planFigures, siteCounts } from '../compare/plan-figures';
+import { costText, costTitle, siteCounts } from '../compare/plan-figures';
 import { PinButton } from '../compare/pin-button';
 import { siteShort } from '../grid/site-names';
 import { useActions, useFacts, usePlans, useView } from '../workbench';
@@ -75,12 +75,11 @@ function Totals({ facts, plan, totals, locked }: TotalsProps) {
   const choice = useView(costChoiceOf);
   const { recipe } = facts;
   const kind = costKindOf(recipe, choice.kind);
-  const { cost } = planFigures(facts, { ...facts, plan }, choice);
-  const chosen = costText(facts, choice, cost);
+  const chosen = kind === 'time' ? costText(facts, choice, costFigureOf(facts, plan, choice)) : null;
   const sites = siteCounts(totals, lowFormatsOf(facts));
   return (
     <dl className="pairs">
-      {kind === 'time' ? <div title={chosen.why ?? 'What the plan pays by'}><dt>{costTitle(facts, choice)}</dt><dd>{chosen.text}</dd></div> : null}
+      {chosen ? <div title={chosen.why ?? 'What the plan pays by'}><dt>{costTitle(facts, choice)}</dt><dd>{chosen.text}</dd></div> : null}
       <div><dt>{costWords(recipe).name}</dt><dd>{formatPercent(totals.hpShare)}</dd></div>
       {totals.relativeToFixed === null ? null : <div title="Bytes that the plan keeps in BF16, and over those of the fixed policy, which keeps embedding, head and every norm"><dt>A token</dt><dd>{formatBytes(totals.hpCost)}, {totals.relativeToFixed.toFixed(2)} × fixed</dd></div>}
       <div><dt>Effective bits</dt><dd>{totals.effectiveBits.toFixed(2)}</dd></div>

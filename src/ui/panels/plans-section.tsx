@@ -21,9 +21,9 @@ export function PlansSection() {
   const facts = useFacts((f) => f);
   const saved = useDocument((d) => d.saved);
   const pinned = useView((v) => v.pinned);
-  const { plan } = usePlans();
+  const isOpen = useDocument((d) => d.plan !== null);
   const actions = useActions();
-  if (!plan) return null;
+  if (!isOpen) return null;
   return (
     <section className="rail-section plans-section" aria-labelledby="plans-heading">
       <div className="heading-row">

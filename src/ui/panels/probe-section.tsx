@@ -1,7 +1,7 @@
 /** Left rail: calibration text, memory before the run, Run with pause and stop, and below it, so that Run stays in sight, what else is measured. */
 import { formatBytes, formatDuration, formatPercent, signed } from '../../base/units';
 import { memoryOf, sitesOf, type Shown } from '../../state';
-import { useActions, useFacts, usePlans, useWorkbench } from '../workbench';
+import { useActions, useDocument, useFacts, useWorkbench } from '../workbench';
 import { ExtraMeasures } from './extra-measures';
 import { primaryAction } from './primary-action';
 import { runLabel } from './run-label';
@@ -19,7 +19,7 @@ function memoryLine(facts: Shown): string {
 
 export function ProbeSection() {
   const facts = useFacts((f) => f);
-  const { plan } = usePlans();
+  const plan = useDocument((d) => d.plan);
   const { view } = useWorkbench();
   const actions = useActions();
   const timeLeft = useTimeLeft();
