@@ -51,6 +51,23 @@ describe('allocation.json of two low formats', () => {
     expect(textOf(page).totals.measuredDeg).toBeNull();
   });
 
+  it('says what a file measured, and does not take it for a measurement of this page', async () => {
+    const page = pageOfTwoFormats();
+    await page.actions.checkDevice();
+    await page.actions.verifyJointly();
+    const { text } = page.actions.exportPlan('allocation')!;
+    const open = (file: string) => {
+      const next = createPage({ record: FULL });
+      expect(next.actions.importAllocation(file, 'plan.json')).toBe(true);
+      expect(textOf(next).totals.measuredDeg).toBeNull();
+      return next.facts.getState().notices.map(({ message }) => message);
+    };
+    expect(open(text)).toEqual([expect.stringMatching(/^plan\.json says: 4\.5\d* deg measured on /)]);
+    const edited = JSON.parse(text) as { plan: { hash?: string } };
+    delete edited.plan.hash;
+    expect(open(JSON.stringify(edited))).toEqual([]);
+  });
+
   it('claims nothing of a format that was not measured', () => {
     const page = createPage({ record: FULL });
     page.actions.setFormats([FIRST], 'mxfp8');

@@ -5,6 +5,7 @@
 import { importAllocation } from '../allocate/allocation-file';
 import { parseShareLink, sharedFormats, shareLink } from '../allocate/share-link';
 import { BendscopeError, toPlainError } from '../base/errors';
+import { formatDegrees } from '../base/units';
 import type { Plan } from '../allocate/plan';
 import type { PassScheme, PolicyOptions, RecipeName } from '../graph/policy';
 import { PROBE_SCHEMA, type ProbeRecord } from '../graph/probe-record';
@@ -50,8 +51,14 @@ export function createTransferActions(context: ActionContext) {
       const { graph, modelSha256 } = facts.getState();
       try {
         if (!graph) throw new BendscopeError('E-RUN-04', 'import: expected an open model, got none', 'Open a model first.');
-        const { recipe, options, plan } = importAllocation(text, { graph, modelSha256 }, fileName);
-        return take(recipe, options, () => plan, `import ${fileName}`);
+        const { recipe, options, plan, file } = importAllocation(text, { graph, modelSha256 }, fileName);
+        const isTaken = take(recipe, options, () => plan, `import ${fileName}`);
+        const { measuredDeg } = file.totals;
+        // Without a hash the formats may have been edited after they were measured.
+        if (isTaken && measuredDeg !== null && file.plan.hash !== undefined) {
+          notify(facts, { kind: 'info', name: '', message: `${fileName} says: ${formatDegrees(measuredDeg)} measured on ${file.measuredOn?.device ?? 'a device it does not name'}.`, hint: 'The page shows what it measured itself: Verify jointly.' });
+        }
+        return isTaken;
       } catch (thrown) {
         notifyError(facts, toPlainError(thrown));
         return false;
