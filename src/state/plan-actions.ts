@@ -3,7 +3,7 @@
  * Each gesture is one commit, so one undo step; a preview is none. All of it is allowed while a measurement runs: its
  * results go where they belong, whatever is looked at meanwhile.
  */
-import { differences, paint, withFormats, type Plan } from '../allocate/plan';
+import { paint, withFormats, type Plan } from '../allocate/plan';
 import type { SiteFormat, SiteId } from '../graph/policy';
 import type { ActionContext } from './context';
 import { costChoiceOf } from './cost-choice';
@@ -11,7 +11,7 @@ import { commit } from './document';
 import { createDocumentEdits } from './document-edits';
 import { notify } from './facts';
 import { baselinesAt } from './plans';
-import { sitesOf } from './selectors';
+import { countDifferences, sitesOf } from './selectors';
 import { formatName, plural } from './words';
 
 export function createPlanActions(context: ActionContext) {
@@ -58,7 +58,7 @@ export function createPlanActions(context: ActionContext) {
       const row = plan && baselinesAt(now, costChoiceOf(view.getState()), plan).find((known) => known.id === id);
       if (!plan || !now.graph || !row?.plan) return;
       const next = withFormats(plan, row.plan.formats);
-      if (differences(sitesOf(now.graph, now.recipe), plan.formats, next.formats).length > 0) take(next, `apply ${row.name}`);
+      if (countDifferences(now, plan, next) > 0) take(next, `apply ${row.name}`);
     },
     rename(name: string): void {
       const plan = planInHand();

@@ -75,6 +75,19 @@ export function allLowPlan({ graph, recipe }: Pick<Shown, 'graph' | 'recipe'>): 
   return graph ? allLowMemo(graph, recipe) : null;
 }
 
+/** Whether a plan keeps everything in BF16: it is then what others are measured against. */
+export function isReferencePlan({ formats }: Pick<Plan, 'formats'>): boolean {
+  return Object.values(formats).every((format) => format === 'bf16');
+}
+
+/** How many sites of what is shown two plans hold in different formats. Asked at every move of a drag: makes nothing. */
+export function countDifferences({ graph, recipe }: Pick<Shown, 'graph' | 'recipe'>, a: Pick<Plan, 'formats'>, b: Pick<Plan, 'formats'>): number {
+  if (graph === null || a.formats === b.formats) return 0;
+  let count = 0;
+  for (const { id } of sitesOf(graph, recipe)) if (formatOf(a.formats, id) !== formatOf(b.formats, id)) count += 1;
+  return count;
+}
+
 /** The joint measurement of everything low. */
 export function allLowOf(shown: Hashed & Results): JointResult | null {
   const plan = allLowPlan(shown);

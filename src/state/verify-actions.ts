@@ -4,7 +4,7 @@ import { costChoiceOf } from './cost-choice';
 import { notify } from './facts';
 import { plansOf } from './plans';
 import type { Runner } from './runner';
-import { jointOf } from './selectors';
+import { isReferencePlan, jointOf } from './selectors';
 import { shownUnder } from './shown';
 import { plural } from './words';
 
@@ -20,7 +20,7 @@ export function createVerifyActions({ document, facts, view, shown }: ActionCont
       const plans = ids.flatMap((id) => all.find((plan) => plan.id === id) ?? []);
       const open = plans.filter((named) => {
         const own = shownUnder(of, named);
-        return jointOf(own, named.plan)?.result.status !== 'measured' && Object.values(named.plan.formats).some((format) => format !== 'bf16');
+        return jointOf(own, named.plan)?.result.status !== 'measured' && !isReferencePlan(named.plan);
       });
       if (plans.length > 0 && open.length === 0) notify(facts, { kind: 'info', name: '', message: `${plural(plans.length, 'plan')} measured already`, hint: '' });
       for (const [i, named] of open.entries()) {

@@ -1,5 +1,4 @@
 /** What the budget bar and its chips call a kind of cost, and the axis that costs of a model are read on. */
-import { formatOf } from '../../allocate/cost';
 import type { CostKind, CostTable } from '../../allocate/costs';
 import type { Plan } from '../../allocate/plan';
 import type { SiteFormat } from '../../graph/policy';
@@ -24,6 +23,11 @@ export const COST_WORDS: Readonly<Record<CostKind, CostWords>> = {
   time: { choice: 'GEMM time', spend: 'GEMM time relative to BF16', field: 'percent of the GEMM time in BF16', short: 'GEMM time' },
 };
 
+/** What figures of a kind of cost are read in. */
+export function costUnit(kind: CostKind): CostAxis['unit'] {
+  return kind === 'bits' ? 'bits' : '%';
+}
+
 /** From everything in its cheapest format to everything in its dearest, among those that the solver may take. */
 export function costAxis(shown: Shown, table: CostTable): CostAxis {
   const formats: readonly SiteFormat[] = ['bf16', ...lowFormatsOf(shown)];
@@ -33,7 +37,7 @@ export function costAxis(shown: Shown, table: CostTable): CostAxis {
     least += Math.min(...costs);
     most += Math.max(...costs);
   }
-  return { name: table.name, unit: table.kind === 'bits' ? 'bits' : '%', domain: [table.figureOf(least), table.figureOf(most)] };
+  return { name: table.name, unit: costUnit(table.kind), domain: [table.figureOf(least), table.figureOf(most)] };
 }
 
 /** What taking the place of a plan costs: "+2.8 % HP work"; null where either has no cost. */
@@ -46,17 +50,11 @@ export function costChange(shown: Shown, choice: CostChoice, before: Plan, after
 
 /** "+2.8 % HP work", "−0.31 effective bits". */
 export function costChangeWords(kind: CostKind, change: number): string {
-  return `${costChangeText(kind === 'bits' ? 'bits' : '%', change)} ${COST_WORDS[kind].short}`;
+  return `${costChangeText(costUnit(kind), change)} ${COST_WORDS[kind].short}`;
 }
 
 /** Why a plan has no cost: a cell whose format the imported times do not name. */
 export const NO_COST = 'A cell has a format that the imported times do not name.';
-
-/** Cells in each of two plans' formats that differ. */
-export function countDifferences(shown: Shown, a: Plan, b: Plan): number {
-  if (shown.graph === null || a.formats === b.formats) return 0;
-  return sitesOf(shown.graph, shown.recipe).reduce((count, { id }) => count + (formatOf(a.formats, id) === formatOf(b.formats, id) ? 0 : 1), 0);
-}
 
 export function cellsText(count: number): string {
   return count === 1 ? '1 cell' : `${count} cells`;

@@ -5,10 +5,10 @@
 import { memo, useState } from 'react';
 import { formatDegrees, significant } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
-import { costChoiceOf } from '../../state';
+import { costChoiceOf, countDifferences } from '../../state';
 import { cellFigure } from '../charts/heatmap';
 import { useFacts, usePlans, useView } from '../workbench';
-import { cellsText, costChange, countDifferences } from './cost-words';
+import { cellsText, costChange } from './cost-words';
 import { NumberField } from './number-field';
 import { Slider } from './slider';
 import { angleLimit, angleText } from './typed-limit';

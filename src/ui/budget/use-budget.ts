@@ -9,9 +9,8 @@ import { bendAtMost, spendAtMost, type ChoiceFrontier, type FrontierPoint } from
 import { planAt, withSolution, type Plan } from '../../allocate/plan';
 import type { Limit } from '../../allocate/within';
 import type { SiteId } from '../../graph/policy';
-import { costChoiceOf, costSumOf, frontierOf, shownNow, withinOf, type CostChoice, type Shown } from '../../state';
+import { costChoiceOf, costSumOf, countDifferences, frontierOf, shownNow, withinOf, type CostChoice, type Shown } from '../../state';
 import { useWorkbench } from '../workbench';
-import { countDifferences } from './cost-words';
 
 export interface Budget {
   /** Under the current locks; null without costs, or where locks contradict each other. */

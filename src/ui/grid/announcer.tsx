@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react';
 import { significant } from '../../base/units';
 import { costChoiceOf, costFigureOf, costOf, recipeName, shownNow, totalsOf } from '../../state';
+import { costUnit } from '../budget/cost-words';
 import { costText } from '../charts/cost-axis';
 import { useWorkbench } from '../workbench';
 
@@ -26,7 +27,7 @@ export function Announcer() {
       if (!plan || !totals) return null;
       const choice = costChoiceOf(view.getState());
       const [table, cost] = [costOf(shown, choice), costFigureOf(shown, plan, choice)];
-      const costs = table === null || cost === null ? 'cost not known' : `${table.name} ${costText({ unit: table.kind === 'bits' ? 'bits' : '%' }, cost)}`;
+      const costs = table === null || cost === null ? 'cost not known' : `${table.name} ${costText({ unit: costUnit(table.kind) }, cost)}`;
       const predicted = totals.predictedDeg === null ? 'not predicted' : `predicted ${significant(totals.predictedDeg)} degrees`;
       return `${label === '' ? 'Plan' : label}: ${recipeName(recipe, options)}, ${costs}, ${predicted}, ${totals.siteCount.bf16} cells BF16.`;
     };
