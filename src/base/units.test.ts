@@ -1,7 +1,7 @@
 /** Reading figures: hand-written examples, and the property that rounding stays within half a unit of the last digit. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatBytes, formatDegrees, formatDuration, formatPercent, signed, significant } from './units';
+import { degreesFigure, formatBytes, formatDegrees, formatDuration, formatPercent, signed, significant } from './units';
 
 it.each([
   [6.8, '6.80'], [0.0123, '0.0123'], [123.4, '123'], [1234, '1234'], [0, '0'], [9.996, '10.0'], [0.9996, '1.00'], [-2.5, '-2.50'], [Infinity, 'Infinity'],
@@ -14,7 +14,7 @@ it('keeps three significant digits within half a unit of the last one', () => {
 });
 
 it.each([[0, '0 deg'], [0.0004, '< 0.001 deg'], [0.001, '0.00100 deg'], [6.8, '6.80 deg'], [21.3962, '21.4 deg']])('writes %f degrees as %s', (x, text) =>
-  expect(formatDegrees(x)).toBe(text));
+  expect([formatDegrees(x), `${degreesFigure(x)} deg`]).toEqual([text, text]));
 
 it.each([[0, '0 B'], [999, '999 B'], [1536, '1.50 KiB'], [1023 * 1024, '0.999 MiB'], [2040109466, '1.90 GiB']])('writes %i bytes as %s', (x, text) =>
   expect(formatBytes(x)).toBe(text));

@@ -13,10 +13,14 @@ export function significant(x: number, digits = 3): string {
   return x.toFixed(Math.min(100, Math.max(0, digits - 1 - exponent)));
 }
 
-/** Degrees: `6.80 deg`; under 0.001, which no probe resolves, `< 0.001 deg`; 0 is `0 deg`. */
+/** Degrees where the unit stands elsewhere: `6.80`; under 0.001, which no probe resolves, `< 0.001`; 0 is `0`. */
+export function degreesFigure(angleDeg: number): string {
+  return angleDeg > 0 && angleDeg < 0.001 ? '< 0.001' : significant(angleDeg);
+}
+
+/** Degrees with their unit: `6.80 deg`, `< 0.001 deg`, `0 deg`. */
 export function formatDegrees(angleDeg: number): string {
-  if (angleDeg > 0 && angleDeg < 0.001) return '< 0.001 deg';
-  return `${significant(angleDeg)} deg`;
+  return `${degreesFigure(angleDeg)} deg`;
 }
 
 /** A change with its sign in front, the minus as wide as the plus: `+13.0 %`, `−0.31`. What no change reads as is the caller's to say. */

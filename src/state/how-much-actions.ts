@@ -4,7 +4,7 @@
  * What comes out is shown as a preview and becomes the plan only when it is taken over.
  */
 import { batchesNeeded } from '../allocate/batches-needed';
-import { differences, planAt, withFormats, type Plan, type PlanQuestion } from '../allocate/plan';
+import { planAt, withFormats, type Plan, type PlanQuestion } from '../allocate/plan';
 import type { ChoiceFrontier } from '../allocate/frontier';
 import { howMuch, type HowMuchStep, type JointAngle } from '../allocate/how-much';
 import { BendscopeError, toPlainError } from '../base/errors';
@@ -16,7 +16,7 @@ import { createDocumentEdits } from './document-edits';
 import { notify, notifyError } from './facts';
 import type { HowMuchState, HowMuchTry } from './how-much-state';
 import type { Runner } from './runner';
-import { hashOfPlan, jointOf, sitesOf } from './selectors';
+import { countDifferences, hashOfPlan, jointOf } from './selectors';
 import { isSameKey, shownUnder, type Shown } from './shown';
 import { frontierOf, questionOf, solveFaultOf } from './solving';
 import { recipeName } from './words';
@@ -101,7 +101,7 @@ export function createHowMuchActions(context: ActionContext, runner: Runner) {
       const table = search && costOf(search.of, choice);
       if (!search || !table) return;
       const { of, plan, line, asked } = search;
-      facts.setState({ howMuch: { key: of.key, targetDeg, status: 'running', steps: [], best: null, isSettled: false, costRange: null, figureRange: null, plan: null, batches: [], reason: null, costName: table.name } });
+      facts.setState({ howMuch: { key: of.key, targetDeg, status: 'running', steps: [], best: null, isSettled: false, costRange: null, figureRange: null, plan: null, batches: [], reason: null, costKind: table.kind, costName: table.name } });
       const end = async (part: Pick<HowMuchState, 'status' | 'best'> & Partial<HowMuchState>): Promise<void> => {
         const found = part.best && planAt(plan, line, part.best.index);
         update({ ...part, plan: found });
@@ -134,7 +134,7 @@ export function createHowMuchActions(context: ActionContext, runner: Runner) {
         return;
       }
       const next = withFormats(plan, found.plan.formats);
-      withCells(() => differences(sitesOf(graph, recipe), plan.formats, next.formats).length > 0 && take(next, `what ${formatDegrees(found.targetDeg)} need`));
+      withCells(() => countDifferences({ graph, recipe }, plan, next) > 0 && take(next, `what ${formatDegrees(found.targetDeg)} need`));
     },
   };
 }

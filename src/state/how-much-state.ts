@@ -1,5 +1,6 @@
 /** What the search for "how much is needed" has found so far (method.md 7), as it stands beside the plan. */
 import type { BatchesRow } from '../allocate/batches-needed';
+import type { CostKind } from '../allocate/costs';
 import type { HowMuch, HowMuchStep } from '../allocate/how-much';
 import type { Plan } from '../allocate/plan';
 import type { ResultsKey } from './facts';
@@ -30,7 +31,8 @@ export interface HowMuchState extends Pick<HowMuch, 'best' | 'isSettled' | 'cost
   readonly batches: readonly BatchesRow[];
   /** Why it failed: code and sentence; null otherwise. */
   readonly reason: string | null;
-  /** What the cost is called. */
+  /** What the plans pay by, and what that is called. */
+  readonly costKind: CostKind;
   readonly costName: string;
   /** costRange as it is read. */
   readonly figureRange: readonly [number, number] | null;

@@ -45,6 +45,6 @@ function nameOf(shown: Shown, { name, recipe, options }: NamedPlan): string {
 
 /** The measurements of "how much is needed", where they are of what is shown and paid by the cost of the axis. */
 export function howMuchSteps(shown: Shown, howMuch: HowMuchState | null, table: CostTable): readonly ChartStep[] {
-  if (howMuch === null || !isSameKey(howMuch.key, shown.key) || howMuch.costName !== table.name) return [];
+  if (howMuch === null || !isSameKey(howMuch.key, shown.key) || howMuch.costKind !== table.kind) return [];
   return howMuch.steps.flatMap((step, i) => (step.status === 'measured' ? [{ number: i + 1, cost: step.figure, angleDeg: step.angleDeg, meets: step.meets }] : []));
 }

@@ -16,7 +16,7 @@ import { MarginalHandle } from './marginal-handle';
 import { marginals, type Marginals, type SitePlace } from './marginals';
 import './budget.css';
 
-export const ROW_BAR_WIDTH = 96;
+const ROW_BAR_WIDTH = 96;
 /** Room right of the grid for the rows' bars and figures. */
 export const ROW_BARS_WIDTH = 18 + ROW_BAR_WIDTH + 44;
 /** Layers at least so wide carry their figure beside the bar. */

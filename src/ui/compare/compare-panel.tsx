@@ -24,13 +24,13 @@ const WIDEST_CELL = 20;
 /** Width from which the foot holds "not measured, measure"; below it the offer alone, so that it is never cut off. */
 const ROOM_FOR_BOTH = 124;
 
-/** The joint angle of everything low: measured, else predicted, else null. */
-function allLowWords(compared: Compared): { readonly text: string; readonly title: string } | null {
+/** The joint angle of everything low: measured, else predicted with a "~", else null. */
+function allLowWords(compared: Compared): { readonly angle: string; readonly title: string } | null {
   const joint = allLowOf(compared)?.result;
-  if (joint?.status === 'measured') return { text: `all low ${formatDegrees(joint.angleDeg)}`, title: 'Everything low at once, measured' };
+  if (joint?.status === 'measured') return { angle: formatDegrees(joint.angleDeg), title: 'Everything low at once, measured' };
   const plan = allLowPlan(compared);
   const predicted = plan ? totalsOf(compared, plan)?.predictedDeg : null;
-  return predicted == null ? null : { text: `all low ~${formatDegrees(predicted)}`, title: 'Everything low at once, predicted: not measured yet' };
+  return predicted == null ? null : { angle: `~${formatDegrees(predicted)}`, title: 'Everything low at once, predicted: not measured yet' };
 }
 
 const measuredCells = (compared: Compared): number[] => [...fillOf(compared, compared.fill).values()].flatMap(({ angleDeg }) => (angleDeg === null ? [] : [angleDeg]));
@@ -108,7 +108,7 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
       ) : cell !== null && hovered !== null ? (
         <p className="multiple-foot" title={siteShort(graph, hovered)}>this cell <b>{fillDegrees(cell)}</b></p>
       ) : (
-        <p className="multiple-foot" title={isComplete ? low?.title : undefined}>{isComplete ? (low?.text ?? `${count} cells`) : `${count} of ${cells.size} cells`}</p>
+        <p className="multiple-foot" title={isComplete ? low?.title : undefined}>{isComplete ? (low === null ? `${count} cells` : `all low ${low.angle}`) : `${count} of ${cells.size} cells`}</p>
       )}
     </figure>
   );
@@ -132,7 +132,7 @@ function ComparedTable({ all }: { readonly all: readonly Compared[] }) {
         const { recipe, options, fill } = compared;
         return [
           recipeLabel(recipe, options), switchWords(options) || 'none', FILL_WORDS[fill].name, `${angles.length} of ${fillOf(compared, fill).size}`,
-          ...figures, allLowWords(compared)?.text.replace('all low ', '') ?? 'not measured',
+          ...figures, allLowWords(compared)?.angle ?? 'not measured',
         ];
       })}
     />

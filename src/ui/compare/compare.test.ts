@@ -7,7 +7,7 @@ import type { RecipeName } from '../../graph/policy';
 import { measured, shownWith } from '../shown-fixture';
 import { planCells } from './plan-cells';
 import { effectDegrees, filtered, partsOf, planDifference } from './plan-difference';
-import { costText, measuredText, planFigures, predictedText, siteCounts } from './plan-figures';
+import { measuredShort, measuredText, planFigures, predictedText, priceText, siteCounts } from './plan-figures';
 
 const CONFIG = { model: 'tiny', layers: 2, width: 16, heads: 2, positions: 8, vocabulary: 32, eps: 1e-5 };
 const graph = gpt2Graph(CONFIG);
@@ -72,8 +72,8 @@ describe('figures of a plan', () => {
     const figures = planFigures(shown, { recipe: 'nvfp4', options: {}, second: null, plan: allLow(shown) }, OWN_COST);
     expect(predictedText(figures.totals)).toEqual({ text: 'not predicted', why: '24 low cells are not measured in their format.' });
     expect(measuredText(figures)).toMatchObject({ text: 'not yet' });
-    expect(costText(shown, OWN_COST, figures.cost)).toEqual({ text: '0.0 %' });
-    expect(costText(shown, OWN_COST, null).why).toMatch(/imported times/);
+    expect(priceText(shown, OWN_COST, figures.cost)).toEqual({ text: '0.0 %' });
+    expect(priceText(shown, OWN_COST, null).why).toMatch(/imported times/);
     const high = withFormats(allLow(shown), Object.fromEntries(sites.map(({ id }) => [id, 'bf16'])));
     expect(measuredText(planFigures(shown, { recipe: 'nvfp4', options: {}, second: null, plan: high }, OWN_COST)).text).toBe('reference');
   });
@@ -82,7 +82,8 @@ describe('figures of a plan', () => {
     const shown = facts();
     const plan = withFormats(allLow(shown), { [sites[0]!.id]: 'bf16', [sites[1]!.id]: 'mxfp8' });
     expect(siteCounts(totalsOf(shown, plan)!, ['mxfp8', 'nvfp4'])).toEqual({ names: 'BF16 / MXFP8 / NVFP4', counts: '1 / 1 / 22' });
-    expect(measuredText({ measured: { ...measured(9.804), angleSeDeg: 0.2149 }, isReference: false })).toEqual({ text: '9.80 ± 0.21 deg' });
+    expect(measuredText({ measured: { ...measured(9.804), angleSeDeg: 0.2149 }, isReference: false })).toEqual({ text: '9.80 ± 0.21 deg', bare: '9.80 ± 0.21' });
+    expect(measuredShort({ measured: { ...measured(9.804), angleSeDeg: 0.2149 }, isReference: false })).toBe('9.80 deg');
     expect(measuredText({ measured: { status: 'failed', errorName: 'E-RUN-01', reason: 'NaN' }, isReference: false })).toEqual({ text: 'failed', why: 'E-RUN-01: NaN' });
   });
 

@@ -3,15 +3,19 @@
  * each under the plan's own recipe and switches. A figure that does not exist says why.
  */
 import { formatOf, type PlanTotals } from '../../allocate/cost';
-import { formatDegrees, formatPercent, significant } from '../../base/units';
+import { degreesFigure, formatDegrees, significant } from '../../base/units';
 import type { SiteFormat, SiteId } from '../../graph/policy';
 import type { SiteResult } from '../../graph/probe-record';
-import { costFaultOf, costFigureOf, costKindOf, costOf, formatName, jointOf, shownUnder, totalsOf, type CostChoice, type PlanInContext, type Shown } from '../../state';
+import { costFaultOf, costFigureOf, costKindOf, costOf, formatName, isReferencePlan, jointOf, shownUnder, totalsOf, type CostChoice, type PlanInContext, type Shown } from '../../state';
+import { costUnit, NO_COST } from '../budget/cost-words';
+import { costText } from '../charts/cost-axis';
 
 /** A figure in words; `why` where it does not exist. */
 export interface FigureText {
   readonly text: string;
   readonly why?: string;
+  /** The text without its unit, for a column that names it; absent where there is no figure. */
+  readonly bare?: string;
 }
 
 export interface PlanFigures {
@@ -29,8 +33,7 @@ export interface PlanFigures {
 /** Figures of a plan under its own recipe and switches, with the results of what is shown. */
 export function planFigures(shown: Shown, { plan, ...context }: PlanInContext, choice: CostChoice): PlanFigures {
   const own = shownUnder(shown, context);
-  const isReference = Object.values(plan.formats).every((format) => format === 'bf16');
-  return { shown: own, totals: totalsOf(own, plan), measured: jointOf(own, plan)?.result ?? null, isReference, cost: costFigureOf(own, plan, choice) };
+  return { shown: own, totals: totalsOf(own, plan), measured: jointOf(own, plan)?.result ?? null, isReference: isReferencePlan(plan), cost: costFigureOf(own, plan, choice) };
 }
 
 /** What plans pay by, as the page calls it: "HP GEMM work", "Effective bits". */
@@ -39,15 +42,16 @@ export function costTitle(shown: Shown, choice: CostChoice): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** "13.0 %", "5.90 bits". */
-export function costText(shown: Shown, choice: CostChoice, cost: number | null): FigureText {
-  if (cost === null) return { text: 'not known', why: costFaultOf(shown, choice)?.message ?? 'A cell has a format that the imported times do not name.' };
-  return { text: costKindOf(shown.recipe, choice.kind) === 'bits' ? `${cost.toFixed(2)} bits` : formatPercent(cost) };
+/** "13.0 %", "5.90 bits", or "not known" and why. */
+export function priceText(shown: Shown, choice: CostChoice, cost: number | null): FigureText {
+  if (cost === null) return { text: 'not known', why: costFaultOf(shown, choice)?.message ?? NO_COST };
+  return { text: costText({ unit: costUnit(costKindOf(shown.recipe, choice.kind)) }, cost) };
 }
 
 /** "9.51 deg", or "not predicted" and why. */
 export function predictedText(totals: PlanTotals | null): FigureText {
-  if (totals === null || totals.predictedDeg !== null) return { text: totals?.predictedDeg == null ? 'no model' : formatDegrees(totals.predictedDeg) };
+  if (totals === null) return { text: 'no model' };
+  if (totals.predictedDeg !== null) return { text: formatDegrees(totals.predictedDeg), bare: degreesFigure(totals.predictedDeg) };
   const n = totals.unpredicted.length;
   return { text: 'not predicted', why: `${n} low ${n === 1 ? 'cell is' : 'cells are'} not measured in ${n === 1 ? 'its' : 'their'} format.` };
 }
@@ -57,9 +61,16 @@ export function measuredText({ measured: result, isReference }: Pick<PlanFigures
   if (isReference) return { text: 'reference', why: 'Nothing is low, so it is what others are measured against: 0 degrees.' };
   if (result === null) return { text: 'not yet', why: 'This plan was not measured jointly: verify it.' };
   if (result.status === 'failed') return { text: 'failed', why: `${result.errorName}: ${result.reason}` };
-  const degrees = formatDegrees(result.angleDeg);
-  if (result.angleSeDeg === null) return { text: degrees, why: 'One batch: its standard error is unknown.' };
-  return { text: `${degrees.replace(/ deg$/, '')} ± ${significant(result.angleSeDeg, 2)} deg` };
+  const bare = degreesFigure(result.angleDeg);
+  if (result.angleSeDeg === null) return { text: formatDegrees(result.angleDeg), bare, why: 'One batch: its standard error is unknown.' };
+  const withError = `${bare} ± ${significant(result.angleSeDeg, 2)}`;
+  return { text: `${withError} deg`, bare: withError };
+}
+
+/** The same where there is no room for the error: "9.80 deg". */
+export function measuredShort(figures: Pick<PlanFigures, 'measured' | 'isReference'>): string {
+  const { measured, isReference } = figures;
+  return !isReference && measured?.status === 'measured' ? formatDegrees(measured.angleDeg) : measuredText(figures).text;
 }
 
 /** The formats of the plan that hold cells, BF16 first, then highest precision first, and how many each has: "BF16 / FP8 / NVFP4", "15 / 2 / 127". */

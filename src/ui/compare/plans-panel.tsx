@@ -13,7 +13,7 @@ import { gridModel } from '../grid/grid-model';
 import { siteShort } from '../grid/site-names';
 import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
 import { PinButton } from './pin-button';
-import { costText, costTitle, measuredText, planFigures, predictedText, siteCounts, type PlanFigures } from './plan-figures';
+import { costTitle, measuredShort, measuredText, planFigures, predictedText, priceText, siteCounts, type PlanFigures } from './plan-figures';
 import { planCells } from './plan-cells';
 import { SmallGrid } from './small-grid';
 import './compare.css';
@@ -99,7 +99,7 @@ function PlanMultiple({ plan, width, height, isLow }: MultipleProps) {
     if (kind === 'saved') actions.recallPlan(id);
     if (kind === 'baseline') actions.applyBaseline(id);
   };
-  const price = costText(figures.shown, choice, figures.cost);
+  const price = priceText(figures.shown, choice, figures.cost);
   const isElsewhere = recipeName(recipe, options) !== recipeName(facts.recipe, facts.options);
   return (
     <figure className="multiple" style={{ width }} data-current={kind === 'current'}>
@@ -119,7 +119,7 @@ function PlanMultiple({ plan, width, height, isLow }: MultipleProps) {
 /** Predicted and measured, one below the other; where there is little height side by side. */
 function Angles({ figures, isLow }: { readonly figures: PlanFigures; readonly isLow: boolean }) {
   const [predicted, angle] = [predictedText(figures.totals), measuredText(figures)];
-  if (isLow) return <><b title={predicted.why ?? 'predicted'}>{predicted.text.replace(/ deg$/, '')}</b> / <b title={angle.why ?? `measured ${angle.text}`}>{angle.text.replace(/ ± \S+/, '')}</b></>;
+  if (isLow) return <><b title={predicted.why ?? 'predicted'}>{predicted.bare ?? predicted.text}</b> / <b title={angle.why ?? `measured ${angle.text}`}>{measuredShort(figures)}</b></>;
   return <><span title={predicted.why}>predicted <b>{predicted.text}</b></span><br /><span title={angle.why}>measured <b>{angle.text}</b></span></>;
 }
 
@@ -143,7 +143,7 @@ function PlansTable({ facts, plans, choice }: { readonly facts: Shown; readonly 
         const { shown, totals, cost } = figures;
         const sites = totals === null ? { names: 'none', counts: 'none' } : siteCounts(totals, lowFormatsOf(shown));
         return [
-          plan.name, recipeName(plan.recipe, plan.options), `${costText(shown, choice, cost).text} ${costTitle(shown, choice)}`, totals === null ? 'none' : totals.effectiveBits.toFixed(2), sites.names, sites.counts,
+          plan.name, recipeName(plan.recipe, plan.options), `${priceText(shown, choice, cost).text} ${costTitle(shown, choice)}`, totals === null ? 'none' : totals.effectiveBits.toFixed(2), sites.names, sites.counts,
           predictedText(totals).text, measuredText(figures).text,
         ];
       })}

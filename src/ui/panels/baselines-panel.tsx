@@ -3,15 +3,14 @@
  * the plan in hand, cost, and the three angles. A row that is pointed at shows its letters on the grid.
  */
 import { useEffect, useMemo, useState } from 'react';
-import { significant } from '../../base/units';
+import { degreesFigure, signed, significant } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
 import { costChoiceOf, jointsOf, type CostChoice, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import { PinButton } from '../compare/pin-button';
-import { costText, costTitle, measuredText, predictedText, type PlanFigures } from '../compare/plan-figures';
+import { costTitle, measuredText, predictedText, priceText, type PlanFigures } from '../compare/plan-figures';
 import { useActions, useDocument, useFacts, useView, useWorkbench } from '../workbench';
 import { baselineLines, unverified, type BaselineLine } from './baseline-rows';
-import { signedDegrees } from './figures-trio';
 import './baselines.css';
 
 const ABOUT = 'Every method’s plan at what the current plan costs. Its own score says what it believes; measured says what is so. Point at a row for how it chooses.';
@@ -104,20 +103,18 @@ function Line({ line, choice, facts, isOut, onPoint }: LineProps) {
   );
 }
 
-const bare = (text: string): string => text.replace(/ deg$/, '');
-
 function FigureCells({ figures, choice, isOut, isLowest }: { readonly figures: PlanFigures; readonly choice: CostChoice; readonly isOut: boolean; readonly isLowest: boolean }) {
   const { shown, totals, measured, cost } = figures;
-  const [price, predicted, angle] = [costText(shown, choice, cost), predictedText(totals), measuredText(figures)];
+  const [price, predicted, angle] = [priceText(shown, choice, cost), predictedText(totals), measuredText(figures)];
   const gap = measured?.status === 'measured' && totals?.predictedDeg != null ? measured.angleDeg - totals.predictedDeg : null;
   return (
     <>
       <td className="number" title={price.why}>{price.text}</td>
       {isOut ? <td className="number">{totals?.relativeToFixed == null ? 'none' : `${totals.relativeToFixed.toFixed(2)} ×`}</td> : null}
       <td className="number">{totals?.effectiveBits.toFixed(2)}</td>
-      <td className="number" title={predicted.why}>{predicted.why === undefined ? bare(predicted.text) : 'none'}</td>
-      <td className="number" title={angle.why}>{isLowest ? <span className="badge ok" title="Lowest measured angle of the plans that cost no more than the current one">lowest</span> : null} {bare(angle.text)}</td>
-      <td className="number" title={gap === null ? 'A gap needs both figures' : undefined}>{gap === null ? '–' : bare(signedDegrees(gap))}</td>
+      <td className="number" title={predicted.why}>{predicted.bare ?? 'none'}</td>
+      <td className="number" title={angle.why}>{isLowest ? <span className="badge ok" title="Lowest measured angle of the plans that cost no more than the current one">lowest</span> : null} {angle.bare ?? angle.text}</td>
+      <td className="number" title={gap === null ? 'A gap needs both figures' : undefined}>{gap === null ? '–' : gap === 0 ? '0' : signed(gap, degreesFigure)}</td>
     </>
   );
 }

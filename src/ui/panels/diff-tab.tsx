@@ -1,10 +1,12 @@
 /** Inspector, tab Diff: the plan in hand against A, every differing cell with its effect and the way back. */
 import { useMemo, useState } from 'react';
-import { formatPercent, signed } from '../../base/units';
+import { degreesFigure, signed } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
 import { PASS_LABELS, type SitePart } from '../../graph/sites';
 import { costChoiceOf, costKindOf, formatName, plural, recipeName, unstableOf, type CostChoice, type PinnedPlan, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
+import { costUnit } from '../budget/cost-words';
+import { costText } from '../charts/cost-axis';
 import { LetterA } from '../compare/letter';
 import { costTitle } from '../compare/plan-figures';
 import { effectDegrees, filtered, partsOf, planDifference, type CellDifference, type PlanDifference } from '../compare/plan-difference';
@@ -98,7 +100,7 @@ function Header({ facts, pinned, difference, choice }: HeaderProps) {
       {isSamePolicy ? null : <p className="callout callout-warn">{ofA === null ? 'A is of another model: its angles are not among these results.' : `A is of ${recipeName(pinned.recipe, pinned.options)}.`}{onlyHere + onlyInA > 0 ? ` ${plural(onlyHere, 'cell')} of the current plan and ${onlyInA} of A have no counterpart (cells pair by layer, op and pass).` : ''}</p>}
       {ofA === null ? null : (
         <dl className="pairs diff-totals">
-          <div><dt>{costTitle(facts, choice)}</dt><dd>{cost === null ? (isSameKind ? 'not known' : 'paid in another cost') : cost === 0 ? 'the same' : signed(cost, (x) => (costKindOf(facts.recipe, choice.kind) === 'bits' ? `${x.toFixed(2)} bits` : formatPercent(x)))}</dd></div>
+          <div><dt>{costTitle(facts, choice)}</dt><dd>{cost === null ? (isSameKind ? 'not known' : 'paid in another cost') : cost === 0 ? 'the same' : signed(cost, (x) => costText({ unit: costUnit(costKindOf(facts.recipe, choice.kind)) }, x))}</dd></div>
           <div><dt>Predicted</dt><dd>{here === null || there === null ? 'not predicted' : here === there ? 'the same' : signedDegrees(here - there)}</dd></div>
           <div><dt>Measured</dt><dd>{measured === null ? <span className="muted">{missing}</span> : signedDegrees(measured)}</dd></div>
         </dl>
@@ -134,7 +136,7 @@ function Cells({ facts, cells, unstable, revertAll }: CellsProps) {
                 {unstable.has(id) ? <span className="muted" title="Unstable: its decision flips within noise"> △</span> : null}
               </th>
               <td>{formatName(from)} → {formatName(to)}</td>
-              <td className="number" title={tan2 === null ? 'One of the two formats is not measured' : undefined}>{tan2 === null ? 'not known' : tan2 === 0 ? '0' : signedDegrees(effectDegrees(tan2)).replace(/ deg$/, '')}</td>
+              <td className="number" title={tan2 === null ? 'One of the two formats is not measured' : undefined}>{tan2 === null ? 'not known' : tan2 === 0 ? '0' : signed(effectDegrees(tan2), degreesFigure)}</td>
               <td className="number"><button type="button" className="button quiet small" aria-label={`Revert ${siteName(graph, id)} to ${formatName(from)}`} onClick={() => actions.revertToPinned([id])}>Revert</button></td>
             </tr>
           ))}

@@ -1,5 +1,6 @@
 /** "How much is needed for ... deg?": a target and the button that searches, in the rail and in the search's own tab. */
 import { useId, useState } from 'react';
+import { MOST_MEASUREMENTS } from '../../allocate/how-much';
 import { significant } from '../../base/units';
 import { allLowOf, allLowPlan, isSameKey, totalsOf, type Shown } from '../../state';
 import { useActions, useFacts, useWorkbench } from '../workbench';
@@ -42,7 +43,7 @@ export function HowMuchForm() {
         search();
       }}
     >
-      <button type="submit" className="button small" disabled={!ready || target === null} title="Searches for the smallest budget whose measured angle meets the target, by at most four joint measurements">How much is needed</button>
+      <button type="submit" className="button small" disabled={!ready || target === null} title={`Searches for the smallest budget whose measured angle meets the target, by at most ${MOST_MEASUREMENTS} joint measurements`}>How much is needed</button>
       <label htmlFor={id}>for<span className="visually-hidden"> at most</span></label>
       <input id={id} className="input number" inputMode="decimal" value={text} aria-label="Target of how much, degrees" aria-invalid={target === null} onChange={(event) => setDraft(event.target.value)} />
       <span>deg</span>

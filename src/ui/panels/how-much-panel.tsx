@@ -4,6 +4,7 @@
  * the grid until it is applied.
  */
 import type { BatchesRow } from '../../allocate/batches-needed';
+import type { CostKind } from '../../allocate/costs';
 import { MOST_MEASUREMENTS } from '../../allocate/how-much';
 import { formatDegrees, significant } from '../../base/units';
 import type { Plan } from '../../allocate/plan';
@@ -15,8 +16,8 @@ import { answer, batchesVerdict, costWordsOf, measuredStep, settledWords, spread
 import './how-much.css';
 
 /** What shares of the search's cost are of. */
-function costPhrase(shown: Shown, costName: string): string {
-  return costName === 'relative GEMM time' ? 'of the GEMM time of everything in BF16' : `of ${costWords(shown.recipe).of} in BF16`;
+function costPhrase(shown: Shown, kind: CostKind): string {
+  return kind === 'time' ? 'of the GEMM time of everything in BF16' : `of ${costWords(shown.recipe).of} in BF16`;
 }
 
 export function HowMuchPanel() {
@@ -28,12 +29,12 @@ export function HowMuchPanel() {
     return (
       <div className="how-much-empty">
         <HowMuchForm />
-        <p className="muted">Finds the smallest budget whose <em>measured</em> angle meets the target: predicts, measures the plan jointly, corrects the prediction, at most four times. Then it says how few calibration batches would have been enough. Locked cells stay.</p>
+        <p className="muted">Finds the smallest budget whose <em>measured</em> angle meets the target: predicts, measures the plan jointly, corrects the prediction, at most {MOST_MEASUREMENTS} times. Then it says how few calibration batches would have been enough. Locked cells stay.</p>
         {howMuch === null ? null : <p className="muted">The last search was of another recipe, other switches or another text.</p>}
       </div>
     );
   }
-  const words = costWordsOf(howMuch, costPhrase(facts, howMuch.costName), (cost) => costOf(facts, choice)?.figureOf(cost) ?? 0);
+  const words = costWordsOf(howMuch, costPhrase(facts, howMuch.costKind), (cost) => costOf(facts, choice)?.figureOf(cost) ?? 0);
   return <Search state={howMuch} words={words} />;
 }
 

@@ -10,7 +10,7 @@ const step = (part: Partial<Extract<HowMuchTry, { status: 'measured' }>>): HowMu
 const BEST = { aimedDeg: 10, index: 3, cost: 132, predictedDeg: 9.5, angleDeg: 9.804, angleSeDeg: 0.21, meets: true };
 const state = (part: Partial<HowMuchState>): HowMuchState => ({
   key: { text: 't', recipe: 'r' }, targetDeg: 10, status: 'done', steps: [step({ angleDeg: 12, meets: false, index: 1, cost: 0, figure: 0 }), step({ angleDeg: 11, meets: false, index: 2 }), step({})],
-  best: BEST, isSettled: true, costRange: [121, 149], figureRange: [0.121, 0.149], plan: null, batches: [], reason: null, costName: 'HP GEMM work', ...part,
+  best: BEST, isSettled: true, costRange: [121, 149], figureRange: [0.121, 0.149], plan: null, batches: [], reason: null, costKind: 'gemm', costName: 'HP GEMM work', ...part,
 });
 const words = (of: HowMuchState): CostWords => costWordsOf(of, 'of GEMM work in BF16', () => NaN);
 
@@ -19,7 +19,7 @@ describe('how much is needed', () => {
     expect(answer(state({}), words(state({})))).toBe('10.0 deg needs 13.2 % of GEMM work in BF16 (12.1 to 14.9 % within one standard error): measured 9.80 ± 0.21 deg, 3 joint measurements.');
     const one = state({ figureRange: null, costRange: null, best: { ...BEST, angleSeDeg: null }, steps: [step({ isKnown: true, angleSeDeg: null })] });
     expect(answer(one, words(one))).toBe('10.0 deg needs 13.2 % of GEMM work in BF16 (one batch, so no standard error): measured 9.80 deg, 1 joint measurement, known before.');
-    const bits = state({ costName: 'effective bits', steps: [step({ figure: 5.9 })], figureRange: [5.8, 6.1] });
+    const bits = state({ costKind: 'bits', costName: 'effective bits', steps: [step({ figure: 5.9 })], figureRange: [5.8, 6.1] });
     expect(answer(bits, words(bits))).toBe('10.0 deg needs 5.90 bits (5.80 to 6.10 bits within one standard error): measured 9.80 ± 0.21 deg, 1 joint measurement.');
   });
 

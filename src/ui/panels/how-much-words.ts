@@ -1,8 +1,11 @@
 /** The sentences of "how much is needed": the answer with its uncertainty, whether it is settled, how little data is enough. */
 import type { BatchesRow, Spread } from '../../allocate/batches-needed';
 import { MOST_MEASUREMENTS, TOLERANCE, type JointAngle } from '../../allocate/how-much';
-import { formatDegrees, formatPercent, significant } from '../../base/units';
+import { formatDegrees, significant } from '../../base/units';
 import { plural, type HowMuchState } from '../../state';
+import { costUnit } from '../budget/cost-words';
+import { costFieldText } from '../budget/typed-limit';
+import { costText } from '../charts/cost-axis';
 
 /** How the search's costs read. */
 export interface CostWords {
@@ -10,16 +13,18 @@ export interface CostWords {
   of(cost: number): string;
   /** The same of a figure: a share of everything in BF16, or bits. */
   figure(figure: number): string;
+  /** And without its unit. */
+  bare(figure: number): string;
   /** "of GEMM work in BF16"; empty of bits. */
   readonly what: string;
 }
 
 /** Figures are proportional to costs, so any point that was tried says how one becomes the other; `figureOf` where all of them cost nothing. */
-export function costWordsOf({ costName, steps }: Pick<HowMuchState, 'costName' | 'steps'>, what: string, figureOf: (cost: number) => number): CostWords {
-  const isBits = costName === 'effective bits';
-  const figure = (value: number): string => (isBits ? `${value.toFixed(2)} bits` : formatPercent(value));
+export function costWordsOf({ costKind, steps }: Pick<HowMuchState, 'costKind' | 'steps'>, what: string, figureOf: (cost: number) => number): CostWords {
+  const unit = costUnit(costKind);
+  const figure = (value: number): string => costText({ unit }, value);
   const known = steps.find(({ cost }) => cost > 0);
-  return { figure, of: (cost) => figure(known === undefined ? figureOf(cost) : (cost * known.figure) / known.cost), what: isBits ? '' : what };
+  return { figure, bare: (value) => costFieldText(unit, value), of: (cost) => figure(known === undefined ? figureOf(cost) : (cost * known.figure) / known.cost), what: unit === 'bits' ? '' : what };
 }
 
 /** "9.80 ± 0.21 deg". */
@@ -39,7 +44,7 @@ export function answer({ targetDeg, best, figureRange, steps, status, reason }: 
   const target = formatDegrees(targetDeg);
   if (best !== null) {
     const share = [words.of(best.cost), words.what].filter((part) => part !== '').join(' ');
-    const range = figureRange === null ? 'one batch, so no standard error' : `${words.figure(figureRange[0]).replace(/ (%|bits)$/, '')} to ${words.figure(figureRange[1])} within one standard error`;
+    const range = figureRange === null ? 'one batch, so no standard error' : `${words.bare(figureRange[0])} to ${words.figure(figureRange[1])} within one standard error`;
     return `${target} needs ${share} (${range}): measured ${measuredStep(best)}, ${measurements(steps)}.`;
   }
   if (status === 'failed') return `The search failed. ${reason ?? ''}`;

@@ -4,7 +4,7 @@ import { formatBytes, formatPercent } from '../../base/units';
 import { costChoiceOf, costFigureOf, costKindOf, costWords, jointOf, lowFormatsOf, totalsOf, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import type { PlanTotals } from '../../allocate/cost';
-import { costText, costTitle, siteCounts } from '../compare/plan-figures';
+import { costTitle, priceText, siteCounts } from '../compare/plan-figures';
 import { PinButton } from '../compare/pin-button';
 import { siteShort } from '../grid/site-names';
 import { useActions, useFacts, usePlans, useView } from '../workbench';
@@ -75,7 +75,7 @@ function Totals({ facts, plan, totals, locked }: TotalsProps) {
   const choice = useView(costChoiceOf);
   const { recipe } = facts;
   const kind = costKindOf(recipe, choice.kind);
-  const chosen = kind === 'time' ? costText(facts, choice, costFigureOf(facts, plan, choice)) : null;
+  const chosen = kind === 'time' ? priceText(facts, choice, costFigureOf(facts, plan, choice)) : null;
   const sites = siteCounts(totals, lowFormatsOf(facts));
   return (
     <dl className="pairs">

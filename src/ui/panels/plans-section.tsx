@@ -2,16 +2,15 @@
  * Left rail: A, and the plans put aside, each with cost and angle, the key it was stored under, and what can be done with
  * it. Recalling and saving are one undo step each; a deleted plan can be taken back from its notice.
  */
-import { formatDegrees } from '../../base/units';
 import { costChoiceOf, recipeName, SLOTS, type PinnedPlan, type SavedPlan, type Shown } from '../../state';
 import { LetterA } from '../compare/letter';
 import { PinButton } from '../compare/pin-button';
-import { costText, costTitle, differingCells, measuredText, planFigures, predictedText } from '../compare/plan-figures';
+import { costTitle, differingCells, measuredShort, measuredText, planFigures, predictedText, priceText } from '../compare/plan-figures';
 import { useActions, useDocument, useFacts, usePlans, useView, useWorkbench } from '../workbench';
 import './plans.css';
 
 /** The lowest key that no saved plan has, or null when all nine are taken. */
-export function freeSlot(saved: readonly SavedPlan[]): number | null {
+function freeSlot(saved: readonly SavedPlan[]): number | null {
   const taken = new Set(saved.map(({ slot }) => slot));
   for (let slot = 1; slot <= SLOTS; slot++) if (!taken.has(slot)) return slot;
   return null;
@@ -78,10 +77,10 @@ function SavedRow({ entry, facts }: { readonly entry: SavedPlan; readonly facts:
 function PlanFiguresLine({ figures }: { readonly figures: ReturnType<typeof planFigures> }) {
   const choice = useView(costChoiceOf);
   const { shown, cost, totals, measured } = figures;
-  const price = costText(shown, choice, cost);
+  const price = priceText(shown, choice, cost);
   const angle = measured === null && !figures.isReference ? predictedText(totals) : measuredText(figures);
   // The list has no room for the error; it is in the tooltip.
-  const short = measured?.status === 'measured' ? formatDegrees(measured.angleDeg) : angle.text;
+  const short = measured === null ? angle.text : measuredShort(figures);
   return (
     <>
       <span title={price.why ?? costTitle(shown, choice)}>{price.text}</span>,{' '}
