@@ -3,15 +3,14 @@
  * Hollow is predicted, filled is measured, and a hair joins the two of one plan. A function of its props: what stands still
  * while a hand drags is a memo of its own.
  */
-import { memo, useCallback, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
+import { memo, useCallback, useMemo, useState } from 'react';
 import { formatDegrees } from '../../base/units';
 import { costAt, costPosition, costTicks, costTickText, type CostAxis } from './cost-axis';
 import { FrontierHandle, type ChartHandle } from './frontier-handle';
 import { FrontierPoints } from './frontier-points';
 import { dominatedPlans, frontierScale, MARGIN, placeable, planWords, pointLabels, staircase, type ChartPlan, type FrontierScale, type LinePoint } from './frontier-scale';
-import { createFrame } from './per-frame';
 import { logTicks, tickLabel } from './scales';
-import { gripHandle, gripMoved, gripTrack, sliderAction, type Grip } from './slider-gesture';
+import { useSliderDrag } from './use-slider-drag';
 
 export type { ChartPlan } from './frontier-scale';
 
@@ -54,57 +53,22 @@ export function FrontierChart({ width, height, axis, frontier, plans: all, handl
   const dominated = useMemo(() => dominatedPlans(plans), [plans]);
   const labels = useMemo(() => pointLabels(scale, frontier, plans, pinnedId, dominated), [scale, frontier, plans, pinnedId, dominated]);
   const [hovered, setHovered] = useState<string | null>(null);
-  const [frame] = useState(() => createFrame());
-  const hold = useRef<Grip | null>(null);
   const pointed = handle.isMoving ? null : (plans.find((plan) => plan.id === hovered) ?? null);
   const hover = useCallback((id: string | null): void => {
     setHovered(id);
     onHover(id);
   }, [onHover]);
-  const rawAt = (event: PointerEvent<SVGSVGElement>): number => (event.clientX - event.currentTarget.getBoundingClientRect().left - MARGIN.left) / scale.width;
-  const drag = (fraction: number): void => frame.ask(() => onDrag(costAt(axis, fraction)));
-  const release = (): void => {
-    hold.current = null;
-    frame.drop();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const action = sliderAction(event, 'horizontal');
-    if (action === null || action.kind === 'type') return;
-    if (action.kind === 'cancel') release();
-    if (action.kind === 'step') onStep(action.by, action.isFine);
-    else if (action.kind === 'neighbour') onStep(-action.by, false);
-    else (action.kind === 'commit' ? onCommit : onCancel)();
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const { track, handle: slider } = useSliderDrag({
+    orientation: 'horizontal', fraction: costPosition(axis, handle.cost), disabled: handle.disabled,
+    along: ({ clientX }, box) => (clientX - box.left - MARGIN.left) / scale.width,
+    onDrag: (fraction) => onDrag(costAt(axis, fraction)),
+    onStep, onCommit, onCancel,
+  });
   return (
     <div className="chart-box">
       <svg
         width={width} height={height} className={handle.disabled ? 'chart' : 'chart chart-drag'} role="group" aria-label={`Frontier: bending against ${axis.name}, ${plans.length} plans`}
-        onPointerDown={(event) => {
-          if (handle.disabled || event.button !== 0) return;
-          event.preventDefault();
-          event.currentTarget.setPointerCapture(event.pointerId);
-          event.currentTarget.querySelector<SVGElement>('[role=slider]')?.focus();
-          const isOnHandle = event.target instanceof Element && event.target.closest('[role=slider]') !== null;
-          hold.current = isOnHandle ? gripHandle(rawAt(event), event.shiftKey, costPosition(axis, handle.cost)) : gripTrack(rawAt(event), event.shiftKey);
-          if (!isOnHandle) drag(hold.current.fraction);
-        }}
-        onPointerMove={(event) => {
-          if (hold.current === null) return;
-          hold.current = gripMoved(hold.current, rawAt(event), event.shiftKey);
-          drag(hold.current.fraction);
-        }}
-        onPointerUp={() => {
-          if (hold.current === null) return;
-          frame.flush();
-          release();
-          onCommit();
-        }}
-        onPointerCancel={() => {
-          release();
-          onCancel();
-        }}
+        {...track}
       >
         <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
           <Axes scale={scale} />
@@ -112,7 +76,7 @@ export function FrontierChart({ width, height, axis, frontier, plans: all, handl
           {targetDeg === null ? null : <line x2={scale.width} y1={scale.y(targetDeg)} y2={scale.y(targetDeg)} className="target-line" />}
           <FrontierPoints scale={scale} plans={plans} labels={labels} dominated={dominated} pinnedId={pinnedId} isMoving={handle.isMoving} onHover={hover} onPick={onPick} />
           {steps.map((step) => <Step key={step.number} scale={scale} step={step} />)}
-          <FrontierHandle scale={scale} handle={handle} onKeyDown={onKeyDown} onBlur={() => hold.current === null && onCommit()} />
+          <FrontierHandle scale={scale} handle={handle} {...slider} />
         </g>
       </svg>
       {pointed === null ? null : <PointCard scale={scale} plan={pointed} isA={pointed.id === pinnedId} />}
@@ -172,4 +136,3 @@ function PointCard({ scale, plan, isA }: { readonly scale: FrontierScale; readon
     </div>
   );
 }
-

@@ -34,7 +34,7 @@ export function FrontierHandle({ scale, handle, onKeyDown, onBlur }: HandleProps
       <circle
         cx={px} cy={py} r="7" className="handle-knob" role="slider" tabIndex={handle.disabled ? -1 : 0} aria-label={handle.label} aria-orientation="horizontal"
         aria-valuemin={figure(low)} aria-valuemax={figure(high)} aria-valuenow={figure(Math.min(high, Math.max(low, handle.cost)))} aria-valuetext={handle.valueText}
-        aria-disabled={handle.disabled || undefined} onKeyDown={(event) => handle.disabled || onKeyDown(event)} onBlur={onBlur}
+        aria-disabled={handle.disabled || undefined} onKeyDown={onKeyDown} onBlur={onBlur}
       />
       {measuredDeg === null ? null : <circle cx={px} cy={y(measuredDeg)} r="3.5" className="handle-measured" />}
     </g>
