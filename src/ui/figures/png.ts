@@ -5,8 +5,8 @@ import { BendscopeError } from '../../base/errors';
 export const PIXELS_PER_INCH = 96;
 
 /**
- * `scale` pixels a CSS pixel: 2 for screens, 300 / 96 for 300 dpi. Throws E-EXP-05 when the browser draws no picture, which
- * it may refuse for one that is too large.
+ * `scale` pixels a CSS pixel: 2 for screens, 300 / 96 for 300 dpi. Throws E-EXP-05 when the browser draws no picture: it may
+ * give no 2-D context, or refuse a picture that is too large.
  */
 export async function pngOf(svg: string, scale: number): Promise<Blob> {
   const address = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
@@ -16,7 +16,9 @@ export async function pngOf(svg: string, scale: number): Promise<Blob> {
     await image.decode();
     const canvas = document.createElement('canvas');
     [canvas.width, canvas.height] = [pixelsOf(svg, 'width', scale), pixelsOf(svg, 'height', scale)];
-    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const context = canvas.getContext('2d');
+    if (context === null) throw new Error(`no 2-D context for ${canvas.width} x ${canvas.height} pixels`);
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
     if (blob === null) throw new Error(`no picture of ${canvas.width} x ${canvas.height} pixels`);
     return blob;
