@@ -1,5 +1,7 @@
 /** A chart's table twin: the same numbers in rows, copied as CSV. */
 import { useState } from 'react';
+import { copyText } from '../panels/clipboard';
+import { useActions } from '../workbench';
 
 export interface CopyTableProps {
   readonly caption: string;
@@ -16,9 +18,13 @@ export function csv(columns: readonly string[], rows: readonly (readonly string[
 }
 
 export function CopyTable({ caption, columns, words = [], rows }: CopyTableProps) {
+  const actions = useActions();
   const [copied, setCopied] = useState(false);
   const copy = (): void => {
-    void navigator.clipboard.writeText(csv(columns, rows)).then(() => setCopied(true), () => setCopied(false));
+    copyText(csv(columns, rows)).then(() => setCopied(true), (thrown: unknown) => {
+      setCopied(false);
+      actions.fault(thrown);
+    });
   };
   return (
     <div className="dock-table" tabIndex={0} role="region" aria-label={caption}>

@@ -48,7 +48,7 @@ export function FrontierPanel() {
               <button type="button" aria-pressed={isBits} onClick={() => setAsBits(true)}>Effective bits</button>
             </div>
           )}
-          <button type="button" className="button small" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
+          <button type="button" className="button small" onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
         </div>
         <p className="muted">Drag the handle along the line. Point at a plan to see its pattern; click it to make it A.</p>
         {line === null ? null : <Unpredicted unpredicted={line.unpredicted} />}

@@ -67,7 +67,7 @@ export function ScatterPanel() {
             </li>
           ))}
         </ol>
-        <button type="button" className="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
+        <button type="button" className="button" onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as chart' : 'Show as table'}</button>
       </div>
       {asTable ? (
         <CopyTable caption="Sites: local error, bending and shift" columns={['site', 'pass', 'local error', 'bending, deg', 'relative shift']} rows={points.map((p) => [p.id, PASS_SHAPES[p.pass].name, significant(p.localError), significant(p.angleDeg), significant(p.relativeShift)])} />

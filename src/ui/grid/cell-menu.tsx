@@ -4,6 +4,7 @@ import { formatOf } from '../../allocate/cost';
 import type { Plan } from '../../allocate/plan';
 import type { SiteId } from '../../graph/policy';
 import { formatName, lowFormatsOf } from '../../state';
+import { copyText } from '../panels/clipboard';
 import { useActions, useFacts, useView, useWorkbench } from '../workbench';
 import { formatMarked } from './brushes';
 import { columnSites, isWide, markOf, type GridModel } from './grid-model';
@@ -58,7 +59,7 @@ export function CellMenu({ id, x, y, plan, model, onClose }: CellMenuProps) {
   const copy = (): void => {
     if (!graph) return;
     const lines = ids.flatMap((site) => siteFigures(facts, plan, site).map(({ label, value }) => `"${siteName(graph, site)}","${label}","${value.replaceAll('"', '""')}"`));
-    void navigator.clipboard.writeText(['site,figure,value', ...lines].join('\r\n'));
+    copyText(['site,figure,value', ...lines].join('\r\n')).catch((thrown: unknown) => actions.fault(thrown));
   };
   const items: Item[] = [
     { label: `Set to BF16${many}`, keys: 'B', run: () => actions.setFormats(ids, 'bf16') },

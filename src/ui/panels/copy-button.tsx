@@ -1,5 +1,6 @@
 /** Copies a text and says so; where the browser refuses the clipboard it says that. */
 import { useState } from 'react';
+import { copyText } from './clipboard';
 
 export interface CopyButtonProps {
   readonly text: () => string;
@@ -12,10 +13,7 @@ export interface CopyButtonProps {
 export function CopyButton({ text, label, className = 'button small', describedBy }: CopyButtonProps) {
   const [said, setSaid] = useState('');
   const copy = (): void => {
-    // Absent on insecure pages, whatever the types say.
-    const clipboard = navigator.clipboard as Clipboard | undefined;
-    const written = clipboard ? clipboard.writeText(text()) : Promise.reject(new Error('no clipboard'));
-    written.then(() => setSaid('Copied'), () => setSaid('The browser refused the clipboard')).finally(() => setTimeout(() => setSaid(''), 2500));
+    copyText(text()).then(() => setSaid('Copied'), () => setSaid('The browser refused the clipboard')).finally(() => setTimeout(() => setSaid(''), 2500));
   };
   return (
     <button type="button" className={className} aria-describedby={describedBy} onClick={copy}>

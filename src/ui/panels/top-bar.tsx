@@ -3,6 +3,7 @@ import { useRef } from 'react';
 import { useStore } from 'zustand';
 import { redoLabel, undoLabel, type Theme } from '../../state';
 import { useActions, useFacts, useView, useWorkbench } from '../workbench';
+import { copyText } from './clipboard';
 import { DeviceChip } from './device-chip';
 import { ExportButton } from '../export/export-button';
 import { Icon } from './icons';
@@ -28,9 +29,7 @@ export function TopBar() {
   const share = (): void => {
     const url = actions.shareUrl();
     if (url === null) return;
-    const clipboard = navigator.clipboard as Clipboard | undefined;
-    const written = clipboard ? clipboard.writeText(url) : Promise.reject(new Error('no clipboard'));
-    written.then(() => actions.tell('Link copied: it holds the whole plan and opens without a server.'), () => view.setState({ dialog: 'share' }));
+    copyText(url).then(() => actions.tell('Link copied: it holds the whole plan and opens without a server.'), () => view.setState({ dialog: 'share' }));
   };
   const importFile = async (file: File): Promise<void> => {
     try {
