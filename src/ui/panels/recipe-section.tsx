@@ -9,6 +9,7 @@ import { RECIPE_PRESETS, recipeOptions, RECIPES, SWITCHES, type OptionName } fro
 import { outScalingName, recipeId, recipeLabel, switchWords } from '../../state';
 import { useActions, useFacts } from '../workbench';
 import { SecondFormat } from './second-format';
+import { SeedField } from './seed-field';
 import './setup.css';
 
 interface Choice {
@@ -104,23 +105,12 @@ interface SwitchProps {
 function SwitchControl({ name, options, set }: SwitchProps) {
   const id = useId();
   const { label, sentence, values } = SWITCHES[name];
-  const [draft, setDraft] = useState<string | null>(null);
-  const takeSeed = (): void => {
-    if (draft !== null && /^\d+$/.test(draft) && Number(draft) <= 0xffffffff) set({ [name]: Number(draft) });
-    setDraft(null);
-  };
   return (
     <div className="switch">
       {values === 'flag' ? (
         <label className="check"><input type="checkbox" checked={options[name] === true} aria-describedby={id} onChange={(event) => set({ [name]: event.target.checked })} />{label}</label>
       ) : values === 'u32' ? (
-        <label className="check">
-          {label}
-          <input
-            className="input number switch-number" inputMode="numeric" value={draft ?? String(options[name] ?? 0)} aria-describedby={id}
-            onChange={(event) => setDraft(event.target.value)} onBlur={takeSeed} onKeyDown={(event) => event.key === 'Enter' && takeSeed()}
-          />
-        </label>
+        <SeedField label={label} value={Number(options[name] ?? 0)} describedBy={id} onSeed={(seed) => set({ [name]: seed })} />
       ) : (
         <label className="check">
           {label}
