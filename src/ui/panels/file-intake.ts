@@ -67,6 +67,12 @@ export function missingFiles(intake: Intake): string[] {
   return MODEL_FILES.filter((_, i) => files[i] === null);
 }
 
+/** Whether only the tokenizer is missing, which a model can be opened without. */
+export function canOpenWithoutTokenizer(intake: Intake): boolean {
+  const missing = missingFiles(intake);
+  return missing.length === 1 && missing[0] === 'tokenizer.json';
+}
+
 /** The folder's name, else the config's own name for itself, else its sizes. */
 export function modelName(intake: Intake): string {
   if (intake.name) return intake.name;

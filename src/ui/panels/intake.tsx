@@ -2,16 +2,13 @@
  * Files by drop (the whole window) or by choice: a model in any order and in several goes, an allocation, a text. What a
  * model still lacks is shown until it is complete; handles of a drop are taken at once, folders read until empty.
  */
-import { createContext, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { useActions, useFacts } from '../workbench';
-import { EMPTY_INTAKE, kindByName, kindOfJson, modelName, missingFiles, refuseByName, type Intake } from './file-intake';
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useStore } from 'zustand';
+import { useWorkbench } from '../workbench';
+import { createIntakeQueue, type Collected, type IntakeQueue, type IntakeState } from './intake-queue';
 
-interface IntakeApi {
-  readonly intake: Intake;
-  readonly opening: boolean;
-  take(files: readonly File[], folder?: string | null): Promise<void>;
-  open(): Promise<void>;
-  forget(): void;
+interface IntakeApi extends IntakeState, Pick<IntakeQueue, 'open' | 'forget'> {
+  take(files: readonly File[]): Promise<void>;
 }
 
 const IntakeContext = createContext<IntakeApi | null>(null);
@@ -20,11 +17,6 @@ export function useIntake(): IntakeApi {
   const api = useContext(IntakeContext);
   if (api === null) throw new Error('useIntake: expected an IntakeProvider above, got none');
   return api;
-}
-
-interface Collected {
-  readonly files: File[];
-  readonly folder: string | null;
 }
 
 async function readEntry(entry: FileSystemEntry): Promise<File[]> {
@@ -53,82 +45,17 @@ async function readDrop(transfer: DataTransfer): Promise<Collected> {
 }
 
 export function IntakeProvider({ children }: { readonly children: ReactNode }) {
-  const actions = useActions();
-  const data = useFacts((f) => f.data);
-  const running = useFacts((f) => f.run !== null);
-  const [intake, setIntake] = useState<Intake>(EMPTY_INTAKE);
-  const [opening, setOpening] = useState(false);
+  const { actions, facts } = useWorkbench();
+  const [queue] = useState(() => createIntakeQueue({ actions, facts }));
+  const state = useStore(queue.store);
   const [dragging, setDragging] = useState(false);
+  const api = useMemo((): IntakeApi => ({
+    ...state,
+    take: (files) => queue.take(() => ({ files, folder: null })),
+    open: () => queue.open(),
+    forget: () => queue.forget(),
+  }), [queue, state]);
 
-  const api = useMemo((): IntakeApi => {
-    const openIntake = async (files: Intake): Promise<void> => {
-      if (files.config === null || files.weights === null) return;
-      setOpening(true);
-      try {
-        const weights = await files.weights.arrayBuffer();
-        if (await actions.openModel({ kind: 'files', name: modelName(files), config: files.config, weights, tokenizer: files.tokenizer })) {
-          actions.tell(`Opened ${modelName(files)}.`);
-        }
-        // Opened or refused, the files are used up: a refused one must not be taken for part of the next model.
-        setIntake(EMPTY_INTAKE);
-      } catch (thrown) {
-        // A file that is gone or may not be read.
-        actions.fault(thrown);
-      } finally {
-        setOpening(false);
-      }
-    };
-    const takeOne = async (file: File, found: Intake, fromFolder: boolean): Promise<Intake> => {
-      const byName = kindByName(file.name);
-      const text = byName === 'json' ? await file.text() : '';
-      const kind = byName === 'json' ? kindOfJson(file.name, text) : byName;
-      switch (kind) {
-        case 'weights':
-          refuseByName(file.name);
-          return { ...found, weights: file };
-        case 'config':
-          return { ...found, config: text };
-        case 'tokenizer':
-          return { ...found, tokenizer: text };
-        case 'bendscope':
-          refuseByName(file.name);
-          if (!fromFolder && actions.importAllocation(text, file.name)) actions.tell(`Imported ${file.name}`);
-          return found;
-        case 'text':
-          if (!fromFolder && (await actions.setData({ ...data, source: 'own', text: await file.text() }))) actions.tell(`${file.name} is now the calibration text.`);
-          return found;
-        case 'other':
-          if (fromFolder) return found;
-          refuseByName(file.name);
-          actions.tell(`${file.name} was not used: drop config.json, model.safetensors and tokenizer.json, an allocation.json, or a .txt text.`);
-          return found;
-      }
-    };
-    return {
-      intake,
-      opening,
-      async take(files, folder = null) {
-        if (running) return actions.tell('A measurement is running: stop it before opening files.');
-        let found: Intake = folder === null ? intake : { ...intake, name: folder };
-        for (const file of files) {
-          try {
-            found = await takeOne(file, found, folder !== null);
-          } catch (thrown) {
-            actions.fault(thrown);
-          }
-        }
-        setIntake(found);
-        if (missingFiles(found).length === 0) await openIntake(found);
-      },
-      open: () => openIntake(intake),
-      forget: () => setIntake(EMPTY_INTAKE),
-    };
-  }, [actions, data, intake, opening, running]);
-
-  const latest = useRef(api);
-  useEffect(() => {
-    latest.current = api;
-  }, [api]);
   useEffect(() => {
     const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
     let depth = 0;
@@ -150,7 +77,8 @@ export function IntakeProvider({ children }: { readonly children: ReactNode }) {
       setDragging(false);
       if (!event.dataTransfer || !hasFiles(event)) return;
       event.preventDefault();
-      readDrop(event.dataTransfer).then(({ files, folder }) => latest.current.take(files, folder)).catch((thrown: unknown) => actions.fault(thrown));
+      const { dataTransfer } = event;
+      void queue.take(() => readDrop(dataTransfer));
     };
     window.addEventListener('dragenter', enter);
     window.addEventListener('dragover', over);
@@ -162,7 +90,7 @@ export function IntakeProvider({ children }: { readonly children: ReactNode }) {
       window.removeEventListener('dragleave', leave);
       window.removeEventListener('drop', drop);
     };
-  }, [actions]);
+  }, [queue]);
 
   return (
     <IntakeContext value={api}>

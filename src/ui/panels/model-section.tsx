@@ -1,7 +1,7 @@
 /** Left rail: the open model, and files for another one. */
 import { useRef } from 'react';
 import { useActions, useFacts } from '../workbench';
-import { missingFiles, MODEL_FILES } from './file-intake';
+import { canOpenWithoutTokenizer, missingFiles, MODEL_FILES } from './file-intake';
 import { useIntake } from './intake';
 
 const BUILT_IN = 'gpt2-mini';
@@ -13,7 +13,7 @@ export function ModelSection() {
   const actions = useActions();
   const { intake, opening, take, open, forget } = useIntake();
   const picker = useRef<HTMLInputElement>(null);
-  const missing = missingFiles(intake);
+  const missing = missingFiles(opening ?? intake);
   const parameters = graph ? graph.params.reduce((sum, p) => sum + p.shape.reduce((a, b) => a * b, 1), 0) : 0;
   return (
     <section className="rail-section" aria-labelledby="setup-model">
@@ -25,13 +25,17 @@ export function ModelSection() {
             {MODEL_FILES.map((file) => <li key={file} className={missing.includes(file) ? 'muted' : 'ok'}>{missing.includes(file) ? '○ missing: ' : '● '}{file}</li>)}
           </ul>
           <div className="row">
-            <button type="button" className="button small" disabled={opening || missing.includes('config.json') || missing.includes('model.safetensors')} onClick={() => void open()}>{opening ? 'Opening' : 'Open without tokenizer'}</button>
-            <button type="button" className="button small quiet" onClick={forget}>Forget these</button>
+            {opening !== null ? <span className="muted small" role="status">Opening</span> : (
+              <>
+                {canOpenWithoutTokenizer(intake) ? <button type="button" className="button small" disabled={running} onClick={() => void open()}>Open without tokenizer</button> : null}
+                <button type="button" className="button small quiet" onClick={forget}>Forget these</button>
+              </>
+            )}
           </div>
         </div>
       ) : null}
       <div className="row">
-        <button type="button" className="button small" disabled={running || opening} title={running ? 'A measurement is running: stop it first' : undefined} onClick={() => picker.current?.click()}>Choose files</button>
+        <button type="button" className="button small" disabled={running || opening !== null} title={running ? 'A measurement is running: stop it first' : undefined} onClick={() => picker.current?.click()}>Choose files</button>
         <span className="muted small">or drop anywhere</span>
         <input
           ref={picker} type="file" multiple accept=".json,.safetensors,.txt" className="visually-hidden" tabIndex={-1} aria-label="Model files"

@@ -7,7 +7,7 @@ import { hashOfPlan, sitesOf, type FactsState, type Results, type Shown } from '
 import { shownWith } from '../shown-fixture';
 import { deviceReport, deviceWords } from './device-words';
 import { addArrival, remainingMs, type Arrival } from './eta';
-import { EMPTY_INTAKE, kindByName, kindOfJson, missingFiles, modelName, refuseByName } from './file-intake';
+import { canOpenWithoutTokenizer, EMPTY_INTAKE, kindByName, kindOfJson, missingFiles, modelName, refuseByName } from './file-intake';
 import { primaryAction } from './primary-action';
 import { runLabel } from './run-label';
 
@@ -103,7 +103,9 @@ describe('dropped files', () => {
   });
   it('make a model in any order, and what is missing is named', () => {
     expect(missingFiles(EMPTY_INTAKE)).toEqual(['config.json', 'model.safetensors', 'tokenizer.json']);
-    expect(missingFiles({ ...EMPTY_INTAKE, config: '{}', tokenizer: '{}', weights: new Blob([]) })).toEqual([]);
+    const whole = { ...EMPTY_INTAKE, config: '{}', tokenizer: '{}', weights: new Blob([]) };
+    expect(missingFiles(whole)).toEqual([]);
+    expect([whole, { ...whole, tokenizer: null }, { ...whole, config: null }, { ...whole, weights: null }, { ...whole, config: null, tokenizer: null }].map(canOpenWithoutTokenizer)).toEqual([false, true, false, false, false]);
     expect(modelName({ ...EMPTY_INTAKE, name: 'folder' })).toBe('folder');
     expect(modelName({ ...EMPTY_INTAKE, config: '{"_name_or_path":"org/gpt2-x/"}' })).toBe('gpt2-x');
     expect(modelName({ ...EMPTY_INTAKE, config: '{"n_layer":2,"n_embd":64}' })).toBe('gpt2-2x64');
