@@ -73,6 +73,8 @@ export interface FactsState {
   /** By text, then by recipe with its switches. */
   readonly results: Readonly<Record<string, Readonly<Record<string, Results>>>>;
   readonly run: RunState | null;
+  /** Of plans measured one after the other: how many are done, the failed ones too; null while none are. */
+  readonly verifying: { readonly done: number; readonly total: number } | null;
   readonly lastRun: string;
   readonly notices: readonly Notice[];
   /** The newest search for how much is needed; null before the first. */
@@ -86,7 +88,7 @@ const DEFAULT_DATA: DataSpec = { source: 'moby-dick', batches: 4, sequences: 4, 
 export function createFactsStore() {
   return createStore<FactsState>()(() => ({
     graph: null, modelName: '', modelSha256: '', device: null, checking: true, data: DEFAULT_DATA, openedData: null,
-    extra: { persistent: false, leaveOneOut: false }, results: {}, run: null, lastRun: '', notices: [], howMuch: null, unstable: null,
+    extra: { persistent: false, leaveOneOut: false }, results: {}, run: null, verifying: null, lastRun: '', notices: [], howMuch: null, unstable: null,
   }));
 }
 export type FactsStore = ReturnType<typeof createFactsStore>;

@@ -36,7 +36,7 @@ export function createRunActions(context: ActionContext, model: WorkerModel, run
       model.forget();
       const plain = toPlainError(error);
       facts.setState((s) => ({
-        checking: false, run: null, device: { status: 'absent', error: plain, device: 'none', isFallbackAdapter: false, checks: [], facts: {} },
+        checking: false, run: null, verifying: null, device: { status: 'absent', error: plain, device: 'none', isFallbackAdapter: false, checks: [], facts: {} },
         ...(s.run === null ? {} : { lastRun: `stopped by ${plain.name}` }),
       }));
       notifyError(facts, plain);

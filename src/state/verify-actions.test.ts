@@ -25,9 +25,14 @@ describe('plans in a row', () => {
     actions.setRecipe('nvfp4', {});
     actions.setFormats([SITES[1]], 'bf16');
     const names: string[] = [];
-    page.facts.subscribe(({ run }, before) => run !== null && before.run === null && names.push(run.what));
+    const progress: string[] = [];
+    page.facts.subscribe(({ run, verifying }, before) => {
+      if (run !== null && before.run === null) names.push(run.what);
+      if (verifying !== before.verifying) progress.push(verifying === null ? 'over' : `${verifying.done} of ${verifying.total}`);
+    });
     await actions.verifyPlans([saved, 'fprop-high', other, 'current', 'no such plan']);
     expect(names).toEqual(['Plan, 1 of 4', 'Forward passes BF16, 2 of 4', expect.stringMatching(/^Plan.*, 3 of 4$/), 'Plan, 4 of 4']);
+    expect(progress).toEqual(['0 of 4', '1 of 4', '2 of 4', '3 of 4', 'over']);
     expect(asked.map(({ recipe, policy }) => [recipe, policy.options, policy.passes[SITES[0]], Object.keys(policy.passes).length])).toEqual([
       ['nvfp4', {}, 'mxfp8', 24], ['nvfp4', {}, undefined, 16], ['mxfp4', { floor: true }, 'mxfp4', 24], ['nvfp4', {}, 'mxfp8', 23],
     ]);
@@ -56,7 +61,7 @@ describe('plans in a row', () => {
     });
     await page.actions.verifyPlans(['all-low', 'fprop-high', 'dgrad-high', 'wgrad-high']);
     expect(calls).toBe(3);
-    expect(page.facts.getState()).toMatchObject({ run: null, notices: [{ name: 'E-GPU-02' }] });
+    expect(page.facts.getState()).toMatchObject({ run: null, verifying: null, notices: [{ name: 'E-GPU-02' }] });
   });
 
   it('end when one is stopped', async () => {
@@ -72,9 +77,15 @@ describe('plans in a row', () => {
     await page.actions.checkDevice();
     const ended = page.actions.verifyPlans(['all-low', 'fprop-high']);
     await settled();
+    expect(page.facts.getState().verifying).toEqual({ done: 0, total: 2 });
+    // Another row under way: refused, and the first one's progress stays.
+    await page.actions.verifyPlans(['dgrad-high']);
+    expect(page.facts.getState()).toMatchObject({ verifying: { done: 0, total: 2 }, notices: [{ kind: 'warning' }] });
+    page.actions.dismiss(page.facts.getState().notices[0]!.id);
     await page.actions.stop();
     end();
     await ended;
+    expect(page.facts.getState().verifying).toBeNull();
     expect([heard.length, page.facts.getState().run, page.facts.getState().notices]).toEqual([1, null, []]);
   });
 });

@@ -23,12 +23,19 @@ export function createVerifyActions({ document, facts, view, shown }: ActionCont
         return jointOf(own, named.plan)?.result.status !== 'measured' && !isReferencePlan(named.plan);
       });
       if (plans.length > 0 && open.length === 0) notify(facts, { kind: 'info', name: '', message: `${plural(plans.length, 'plan')} measured already`, hint: '' });
-      for (const [i, named] of open.entries()) {
-        const now = shown();
-        // Another model or text was opened between two of them.
-        if (now.modelSha256 !== of.modelSha256 || now.key.text !== of.key.text) return;
-        const { outcome } = await runner.measureJointly(shownUnder(now, named), named.plan, open.length === 1 ? named.name : `${named.name}, ${i + 1} of ${open.length}`);
-        if (outcome.ended !== 'finished') return;
+      // One row of plans at a time: another is refused by its notice.
+      if (open.length === 0 || !runner.isReady()) return;
+      try {
+        for (const [i, named] of open.entries()) {
+          const now = shown();
+          // Another model or text was opened between two of them.
+          if (now.modelSha256 !== of.modelSha256 || now.key.text !== of.key.text) return;
+          facts.setState({ verifying: { done: i, total: open.length } });
+          const { outcome } = await runner.measureJointly(shownUnder(now, named), named.plan, open.length === 1 ? named.name : `${named.name}, ${i + 1} of ${open.length}`);
+          if (outcome.ended !== 'finished') return;
+        }
+      } finally {
+        facts.setState({ verifying: null });
       }
     },
   };

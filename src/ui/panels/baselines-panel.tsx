@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { degreesFigure, signed, significant } from '../../base/units';
 import { RECIPES } from '../../graph/recipes';
-import { costChoiceOf, jointsOf, type CostChoice, type Shown } from '../../state';
+import { costChoiceOf, type CostChoice, type Shown } from '../../state';
 import type { Plan } from '../../allocate/plan';
 import { PinButton } from '../compare/pin-button';
 import { costTitle, measuredText, predictedText, priceText, type PlanFigures } from '../compare/plan-figures';
@@ -144,27 +144,21 @@ function Actions({ id, name, plan, isReference, facts }: ActionsProps) {
 function VerifyAll({ lines }: { readonly lines: readonly BaselineLine[] }) {
   const facts = useFacts((f) => f);
   const actions = useActions();
-  /** Hashes of the plans that were asked for: an edit meanwhile gives the baselines other plans. */
-  const [asked, setAsked] = useState<readonly string[] | null>(null);
   const left = unverified(facts, lines);
   const ready = facts.device?.status === 'ready' && !facts.checking && !facts.run;
-  if (asked !== null) {
-    const known = jointsOf(facts);
-    const done = asked.filter((hash) => known[hash] !== undefined).length;
+  const { verifying } = facts;
+  if (verifying !== null) {
+    const { done, total } = verifying;
     return (
       <span className="row verify-all">
-        <progress max={asked.length} value={done} aria-label="Plans verified" />
-        <span className="small nowrap" role="status">{done} of {asked.length} verified</span>
+        <progress max={total} value={done} aria-label="Plans verified" />
+        <span className="small nowrap" role="status">{done} of {total} verified</span>
         <button type="button" className="button small" onClick={() => void actions.stop()}>Stop</button>
       </span>
     );
   }
-  const start = (): void => {
-    setAsked(left.map(({ hash }) => hash));
-    void actions.verifyPlans(left.map(({ id }) => id)).finally(() => setAsked(null));
-  };
   return (
-    <button type="button" className="button small verify-all" disabled={!ready || left.length === 0} title={left.length === 0 ? 'Every plan is measured' : 'Measures each plan that is not measured yet, one after the other'} onClick={start}>
+    <button type="button" className="button small verify-all" disabled={!ready || left.length === 0} title={left.length === 0 ? 'Every plan is measured' : 'Measures each plan that is not measured yet, one after the other'} onClick={() => void actions.verifyPlans(left.map(({ id }) => id))}>
       {left.length === 0 ? 'All verified' : `Verify all (${left.length})`}
     </button>
   );
