@@ -54,6 +54,8 @@ export interface ViewState {
   /** Legend handles, degrees: cells outside are dimmed. */
   readonly range: readonly [number, number];
   readonly singleKeys: boolean;
+  /** While a dialog covers the page: notices after this one stand in it, for behind it nobody sees them; else null. */
+  readonly noticesFrom: number | null;
   readonly dialog: 'keys' | 'data' | 'share' | 'export' | null;
   /** When plan and history were last written to this browser; `failed` when it refused. */
   readonly saved: number | 'failed' | null;
@@ -63,7 +65,7 @@ export function createViewStore() {
   return createStore<ViewState>()(() => ({
     primary: null, selection: new Set<SiteId>(), hovered: null, brush: null, fill: 'isolated', theme: 'system', palette: 'cividis', dock: 'frontier', inspector: 'cell',
     inspectorOpen: false, dockOpen: true, mode: 'spend', preview: null, hoveredPlan: null, pinned: null,
-    gridView: 'bending', cost: null, ratios: {}, times: null, small: [], range: [0.01, 90], singleKeys: true, dialog: null, saved: null,
+    gridView: 'bending', cost: null, ratios: {}, times: null, small: [], range: [0.01, 90], singleKeys: true, noticesFrom: null, dialog: null, saved: null,
   }));
 }
 export type ViewStore = ReturnType<typeof createViewStore>;

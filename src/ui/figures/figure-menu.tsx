@@ -1,6 +1,5 @@
 /** Figures for papers and slides: each picture as SVG, PNG and PDF in the chosen width, colours and background; plans for LaTeX. */
 import { useId, useState } from 'react';
-import { toPlainError } from '../../base/errors';
 import { COLOUR_MAP_NAMES, COLOUR_MAPS, type ColourMap } from '../charts/scales';
 import { download } from '../panels/download';
 import { useActions, useDocument, useFacts, useView } from '../workbench';
@@ -10,7 +9,7 @@ import { FIGURE_ROWS, type FigureFile } from './figure-files';
 import type { FigureOptions, FigureWidth } from './figure-types';
 import './figures.css';
 
-/** `onSaved` says what was saved, or why nothing was. */
+/** `onSaved` says what was saved; empty where nothing was, which a notice says. */
 export function FigureMenu({ onSaved }: { readonly onSaved: (words: string) => void }) {
   const shown = useFacts((f) => f);
   const document = useDocument((d) => d);
@@ -33,9 +32,9 @@ export function FigureMenu({ onSaved }: { readonly onSaved: (words: string) => v
       download(fileName, content, content.type);
       onSaved(`Saved ${fileName}${remark === null ? '' : `: ${remark}`}.`);
     } catch (thrown) {
+      // The notice stands in the drawer.
       actions.fault(thrown);
-      const { message, hint } = toPlainError(thrown);
-      onSaved(`${message} ${hint}`);
+      onSaved('');
     } finally {
       setBusy(null);
     }

@@ -17,10 +17,9 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
   const actions = useActions();
   const data = useFacts((f) => f.data);
   const opened = useFacts((f) => f.openedData);
-  const notices = useFacts((f) => f.notices);
   const maxTokens = useFacts((f) => f.graph?.maxTokens ?? 128);
   const [draft, setDraft] = useState<Data>(data);
-  const [state, setState] = useState<'idle' | 'busy' | 'failed'>('idle');
+  const [state, setState] = useState<'idle' | 'busy'>('idle');
   const file = useRef<HTMLInputElement>(null);
   useEffect(() => {
     // The first window is shown as decoded by the tokenizer, so it is read once the dialog asks for it.
@@ -39,9 +38,9 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
     const { text, ...rest } = draft;
     const ok = await actions.setData(draft.source === 'own' ? { ...rest, text: text ?? '' } : rest);
     if (ok) onClose();
-    else setState('failed');
+    // Its notice says why, in this dialog.
+    else setState('idle');
   };
-  const failure = state === 'failed' ? notices.at(-1) : undefined;
   return (
     <Modal title="Calibration data" onClose={onClose}>
       <form className="form" onSubmit={(event) => void apply(event)}>
@@ -68,7 +67,6 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
             </label>
           ))}
         </div>
-        {failure ? <p className="callout callout-error" role="alert"><strong>{failure.name}</strong> {failure.message} {failure.hint}</p> : null}
         <dl className="words">
           <div><dt>Open now</dt><dd>{opened ? `${opened.dataName}: ${opened.tokenCount.toLocaleString('en')} tokens` : 'reading'}</dd></div>
           <div><dt>SHA-256 of the tokens</dt><dd className="mono break">{opened?.tokensSha256 ?? ''}</dd></div>

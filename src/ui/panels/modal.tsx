@@ -1,5 +1,7 @@
-/** The native dialog: the browser traps focus, closes on Esc and gives focus back. Mounted means open. */
+/** The native dialog: the browser traps focus, closes on Esc and gives focus back. Mounted means open. Notices that come meanwhile stand in it. */
 import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { useWorkbench } from '../workbench';
+import { Notices } from './notices';
 
 export interface ModalProps {
   readonly title: string;
@@ -14,6 +16,12 @@ export function Modal({ title, className = 'modal', onClose, children }: ModalPr
   /** Where the press began: selecting text may end outside the content. */
   const isOnBackdrop = useRef(false);
   const id = useId();
+  const { facts, view } = useWorkbench();
+  // Before the first notice of its own can come.
+  useLayoutEffect(() => {
+    view.setState({ noticesFrom: facts.getState().notices.at(-1)?.id ?? 0 });
+    return () => view.setState({ noticesFrom: null });
+  }, [facts, view]);
   // Closed while it is still in the document, or the browser gives the focus back to nobody.
   useLayoutEffect(() => {
     const node = dialog.current;
@@ -37,6 +45,7 @@ export function Modal({ title, className = 'modal', onClose, children }: ModalPr
           <button type="button" className="button quiet small" onClick={() => dialog.current?.close()}>Close</button>
         </header>
         {children}
+        <Notices inDialog />
       </div>
     </dialog>
   );
