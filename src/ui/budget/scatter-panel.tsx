@@ -2,13 +2,14 @@
  * The paper's first claim on the user's own model: local error does not tell where the gradient turns. Every measured
  * site as a point, the most telling pairs joined and named in words, or the table twin.
  */
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { significant } from '../../base/units';
 import { findSite, groupLabel, PASS_LABELS } from '../../graph/sites';
 import type { Graph } from '../../graph/types';
 import type { Results } from '../../state';
 import { distinctPairs, tellingPairs, type TellingPair } from '../charts/pairs';
-import { PASS_SHAPES, ScatterChart, type ScatterPoint } from '../charts/scatter-chart';
+import { ScatterChart } from '../charts/scatter-chart';
+import { PASS_SHAPES, type ScatterPoint } from '../charts/scatter-points';
 import { useBox } from '../charts/use-box';
 import { useFacts, useView, useWorkbench } from '../workbench';
 import { CopyTable } from './copy-table';
@@ -44,14 +45,16 @@ export function ScatterPanel() {
   const graph = useFacts((f) => f.graph);
   const sites = useFacts((f) => f.sites);
   const hovered = useView((v) => v.hovered);
+  const primary = useView((v) => v.primary);
   const { view } = useWorkbench();
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   const points = useMemo(() => scatterPoints(graph, sites), [graph, sites]);
   const allPairs = useMemo(() => pairsAboveNoise(points, sites), [points, sites]);
-  const pairs = distinctPairs(allPairs, NAMED_PAIRS);
+  const pairs = useMemo(() => distinctPairs(allPairs, NAMED_PAIRS), [allPairs]);
+  const select = useCallback((id: string): void => view.setState({ primary: id, selection: new Set([id]) }), [view]);
+  const hover = useCallback((id: string | null): void => view.setState({ hovered: id }), [view]);
   if (!graph) return <p className="empty">Open a model to see its sites.</p>;
-  const select = (id: string): void => view.setState({ primary: id, selection: new Set([id]) });
   return (
     <section className="dock-chart" aria-label="Local error against bending">
       <div className="dock-side">
@@ -74,7 +77,7 @@ export function ScatterPanel() {
       ) : (
         <div className="dock-plot" ref={ref}>
           {box.width > 0 && points.length > 0 && (
-            <ScatterChart width={box.width} height={box.height} points={points} pairs={pairs} highlighted={hovered} onHover={(id) => view.setState({ hovered: id })} onSelect={select} />
+            <ScatterChart width={box.width} height={box.height} points={points} pairs={pairs} highlighted={hovered} selected={primary} onHover={hover} onSelect={select} />
           )}
           {points.length === 0 && <p className="empty">Nothing is measured yet.</p>}
         </div>

@@ -1,7 +1,8 @@
 /** The plans of the frontier chart as points: buttons that make a plan A, one tab stop for all, arrows from one to the next by cost. */
-import { memo, useState, type KeyboardEvent } from 'react';
+import { memo } from 'react';
 import { formatDegrees } from '../../base/units';
 import { planWords, type ChartPlan, type FrontierScale, type pointLabels } from './frontier-scale';
+import { usePointKeys } from './use-point-keys';
 
 interface PointsProps {
   readonly scale: FrontierScale;
@@ -18,18 +19,7 @@ interface PointsProps {
 export const FrontierPoints = memo(function FrontierPoints({ scale, plans, labels, dominated, pinnedId, isMoving, onHover, onPick }: PointsProps) {
   const others = plans.filter((plan) => !plan.current).toSorted((a, b) => a.cost - b.cost);
   const current = plans.find((plan) => plan.current);
-  const [stop, setStop] = useState<string | null>(null);
-  const tabStop = others.some((plan) => plan.id === stop) ? stop : (others[0]?.id ?? null);
-  const onKeyDown = (event: KeyboardEvent<SVGGElement>, id: string): void => {
-    const last = others.length - 1;
-    const now = others.findIndex((plan) => plan.id === id);
-    const to = { ArrowRight: Math.min(last, now + 1), ArrowLeft: Math.max(0, now - 1), Home: 0, End: last }[event.key];
-    if (to !== undefined) event.currentTarget.parentElement?.querySelector<SVGGElement>(`[data-plan="${CSS.escape(others[to]?.id ?? '')}"]`)?.focus();
-    else if (event.key === 'Enter' || event.key === ' ') onPick(id);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const keysOf = usePointKeys(others.map(({ id }) => id), onPick, onHover);
   // What another one beats lies below what it does not.
   const drawn = others.toSorted((a, b) => Number(dominated.has(b.id)) - Number(dominated.has(a.id)));
   return (
@@ -37,15 +27,10 @@ export const FrontierPoints = memo(function FrontierPoints({ scale, plans, label
       {current && isMoving ? <circle cx={scale.x(current.cost)} cy={scale.y(current.predictedDeg ?? current.measuredDeg ?? 0)} r="6" className="handle-ghost" /> : null}
       {drawn.map((plan) => (
         <g
-          key={plan.id} data-plan={plan.id} role="button" tabIndex={plan.id === tabStop ? 0 : -1} aria-pressed={plan.id === pinnedId}
+          key={plan.id} {...keysOf(plan.id)} role="button" aria-pressed={plan.id === pinnedId}
           aria-label={`${plan.name}: ${planWords(scale.axis, plan, formatDegrees)}. Make it A`}
           className={`plan${plan.id === pinnedId ? ' pinned' : dominated.has(plan.id) ? ' dominated' : ''}`}
           onPointerDown={(event) => event.stopPropagation()} onPointerEnter={() => onHover(plan.id)} onPointerLeave={() => onHover(null)} onClick={() => onPick(plan.id)}
-          onFocus={() => {
-            setStop(plan.id);
-            onHover(plan.id);
-          }}
-          onBlur={() => onHover(null)} onKeyDown={(event) => onKeyDown(event, plan.id)}
         >
           <Point scale={scale} plan={plan} />
         </g>

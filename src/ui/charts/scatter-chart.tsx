@@ -2,19 +2,11 @@
  * Local error against relative shift of the gradient, both log, a point a site; the pass is shape and colour. Pairs of
  * similar local error whose shifts differ more than tenfold are joined by a line. A function of its props.
  */
-import { scaleLog, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle, type SymbolType } from 'd3';
+import { scaleLog } from 'd3';
+import { useMemo } from 'react';
 import type { TellingPair } from './pairs';
 import { logDomain, logTicks, tickLabel } from './scales';
-
-export interface ScatterPoint {
-  readonly id: string;
-  readonly name: string;
-  readonly pass: 'fprop' | 'dgrad' | 'wgrad' | 'out';
-  readonly localError: number;
-  readonly relativeShift: number;
-  /** Clean angle. */
-  readonly angleDeg: number;
-}
+import { ScatterPoints, type ScatterPoint } from './scatter-points';
 
 export interface ScatterChartProps {
   readonly width: number;
@@ -22,27 +14,24 @@ export interface ScatterChartProps {
   readonly points: readonly ScatterPoint[];
   readonly pairs: readonly TellingPair[];
   readonly highlighted: string | null;
-  readonly onHover?: (id: string | null) => void;
-  readonly onSelect?: (id: string) => void;
+  /** The site that was chosen. */
+  readonly selected: string | null;
+  /** A point has the pointer or the focus. */
+  onHover(id: string | null): void;
+  onSelect(id: string): void;
 }
 
-export const PASS_SHAPES: Readonly<Record<ScatterPoint['pass'], { readonly type: SymbolType; readonly name: string }>> = {
-  fprop: { type: symbolCircle, name: 'forward' },
-  dgrad: { type: symbolTriangle, name: 'input gradient' },
-  wgrad: { type: symbolDiamond, name: 'weight gradient' },
-  out: { type: symbolSquare, name: 'output' },
-};
 const MARGIN = { top: 16, right: 16, bottom: 34, left: 58 };
 
-export function ScatterChart({ width, height, points, pairs, highlighted, onHover, onSelect }: ScatterChartProps) {
+export function ScatterChart({ width, height, points, pairs, highlighted, selected, onHover, onSelect }: ScatterChartProps) {
   const inner = { width: Math.max(10, width - MARGIN.left - MARGIN.right), height: Math.max(10, height - MARGIN.top - MARGIN.bottom) };
-  const domainX = logDomain(points.map((p) => p.localError));
-  const domainY = logDomain(points.map((p) => p.angleDeg));
-  const x = scaleLog(domainX, [0, inner.width]).clamp(true);
-  const y = scaleLog(domainY, [inner.height, 0]).clamp(true);
-  const byId = new Map(points.map((p) => [p.id, p]));
+  const domainX = useMemo(() => logDomain(points.map((p) => p.localError)), [points]);
+  const domainY = useMemo(() => logDomain(points.map((p) => p.angleDeg)), [points]);
+  const x = useMemo(() => scaleLog(domainX, [0, inner.width]).clamp(true), [domainX, inner.width]);
+  const y = useMemo(() => scaleLog(domainY, [inner.height, 0]).clamp(true), [domainY, inner.height]);
+  const byId = useMemo(() => new Map(points.map((p) => [p.id, p])), [points]);
   return (
-    <svg width={width} height={height} className="chart" role="img" aria-label={`Local error against bending, ${points.length} sites`}>
+    <svg width={width} height={height} className="chart" role="group" aria-label={`Local error against bending, ${points.length} sites`}>
       <g transform={`translate(${MARGIN.left},${MARGIN.top})`}>
         {logTicks(domainY, 2).map((tick) => (
           <g key={tick.value} transform={`translate(0,${y(tick.value)})`}>
@@ -66,19 +55,7 @@ export function ScatterChart({ width, height, points, pairs, highlighted, onHove
           if (!a || !b) return null;
           return <line key={pair.strong} className="pair" x1={x(a.localError)} y1={y(a.angleDeg)} x2={x(b.localError)} y2={y(b.angleDeg)} />;
         })}
-        {points.map((p) => (
-          <path
-            key={p.id}
-            d={symbol(PASS_SHAPES[p.pass].type, p.id === highlighted ? 110 : 42)() ?? ''}
-            transform={`translate(${x(p.localError)},${y(p.angleDeg)})`}
-            className={`point ${p.pass}${p.id === highlighted ? ' highlighted' : ''}`}
-            onPointerEnter={() => onHover?.(p.id)}
-            onPointerLeave={() => onHover?.(null)}
-            onClick={() => onSelect?.(p.id)}
-          >
-            <title>{p.name}</title>
-          </path>
-        ))}
+        <ScatterPoints points={points} x={x} y={y} highlighted={highlighted} selected={selected} onHover={onHover} onSelect={onSelect} />
         {pairs.map((pair, i) => {
           const a = byId.get(pair.strong);
           const b = byId.get(pair.weak);

@@ -7,7 +7,7 @@ import type { ChartPlan, LinePoint } from '../charts/frontier-scale';
 import type { HeatCell } from '../charts/heatmap';
 import type { TellingPair } from '../charts/pairs';
 import type { ColourMap } from '../charts/scales';
-import type { ScatterPoint } from '../charts/scatter-chart';
+import type { ScatterPoint } from '../charts/scatter-points';
 
 /** A text column, both columns, and a slide of 16 : 9. */
 export type FigureWidth = 'column' | 'page' | 'slide';

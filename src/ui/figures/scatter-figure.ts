@@ -5,7 +5,7 @@
 import { significant } from '../../base/units';
 import type { TellingPair } from '../charts/pairs';
 import { logDomain, logPosition } from '../charts/scales';
-import { PASS_SHAPES, type ScatterPoint } from '../charts/scatter-chart';
+import { PASS_SHAPES, type ScatterPoint } from '../charts/scatter-points';
 import { inksOf, label, polygon, segment, SHEETS, type Drawing, type Inks, type Shape } from './drawing';
 import { flowKey, words, type KeyEntry } from './figure-key';
 import type { FigureOptions, FigureWidth, ScatterInput } from './figure-types';
