@@ -2,8 +2,9 @@
  * Dock: recipes side by side as small multiples on the grid's own fixed scale, one cursor for all. A press puts one into
  * the grid; one that was not measured says so and offers it. The table twin holds the same in figures.
  */
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { formatDegrees, significant } from '../../base/units';
+import type { SiteId } from '../../graph/policy';
 import { allLowOf, allLowPlan, comparedOf, fillDegrees, fillOf, FILL_WORDS, recipeLabel, recipeName, switchWords, totalsOf, type Compared } from '../../state';
 import { CopyTable } from '../budget/copy-table';
 import { useBox } from '../charts/use-box';
@@ -44,13 +45,13 @@ export function ComparePanel() {
   const [asTable, setAsTable] = useState(false);
   const [ref, box] = useBox<HTMLDivElement>();
   const { view, actions } = useWorkbench();
+  const pick = useCallback((compared: Compared): void => {
+    actions.setRecipe(compared.recipe, compared.options);
+    view.setState({ fill: compared.fill });
+  }, [actions, view]);
   const all = comparedOf(facts, document);
   if (!facts.graph || all.length === 0) return <p className="empty">Open a model to compare recipes.</p>;
   const isCurrent = (compared: Compared): boolean => compared.recipe === facts.recipe && recipeName(compared.recipe, compared.options) === recipeName(facts.recipe, facts.options) && (fill === 'leave-one-out') === (compared.fill === 'leave-one-out');
-  const pick = (compared: Compared): void => {
-    actions.setRecipe(compared.recipe, compared.options);
-    view.setState({ fill: compared.fill });
-  };
   const width = Math.max(NARROWEST, Math.min(WIDEST, Math.floor((box.width + GAP) / all.length) - GAP));
   return (
     <section className="compare" aria-label="Recipes compared">
@@ -60,7 +61,7 @@ export function ComparePanel() {
       </p>
       {asTable ? <ComparedTable all={all} /> : (
         <div className="compare-row" ref={ref} tabIndex={0} role="group" aria-label="Small grids">
-          {box.width > 0 ? all.map((compared) => <Multiple key={compared.id} compared={compared} isCurrent={isCurrent(compared)} width={width} height={box.height - WORDS_HEIGHT} pick={() => pick(compared)} />) : null}
+          {box.width > 0 ? all.map((compared) => <Multiple key={compared.id} compared={compared} isCurrent={isCurrent(compared)} width={width} height={box.height - WORDS_HEIGHT} pick={pick} />) : null}
         </div>
       )}
     </section>
@@ -72,7 +73,7 @@ interface MultipleProps {
   readonly isCurrent: boolean;
   readonly width: number;
   readonly height: number;
-  pick(): void;
+  pick(compared: Compared): void;
 }
 
 function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
@@ -82,6 +83,8 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   const hovered = useView((v) => v.hovered);
   const canRun = useFacts((f) => f.device?.status === 'ready' && !f.checking && f.run === null);
   const { graph, recipe, options } = compared;
+  const onHover = useCallback((id: SiteId | null): void => view.setState({ hovered: id }), [view]);
+  const onPick = useCallback((): void => pick(compared), [pick, compared]);
   const model = useMemo(() => (graph ? gridModel(graph, recipe) : null), [graph, recipe]);
   const cells = useMemo(() => comparedCells(compared), [compared]);
   if (!graph || !model) return null;
@@ -90,16 +93,16 @@ function Multiple({ compared, isCurrent, width, height, pick }: MultipleProps) {
   const cell = hovered === null ? null : (cells.get(hovered)?.angleDeg ?? null);
   const low = allLowWords(compared);
   const measure = (): void => {
-    pick();
+    onPick();
     void actions.runProbe();
   };
   return (
     <figure className="multiple" style={{ width }} data-current={isCurrent}>
       <figcaption>
-        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.fill === 'isolated' ? '' : ', left out'} in the grid`} onClick={pick}>{recipeLabel(recipe, options)}</button>
+        <button type="button" className="link" aria-pressed={isCurrent} title={recipeName(recipe, options)} aria-label={`Show ${recipeName(recipe, options)}${compared.fill === 'isolated' ? '' : ', left out'} in the grid`} onClick={onPick}>{recipeLabel(recipe, options)}</button>
         <span className="muted multiple-switches" title={subtitle(compared)}>{subtitle(compared)}</span>
       </figcaption>
-      <SmallGrid cells={cells} graph={graph} model={model} width={width} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(id) => view.setState({ hovered: id })} onPick={pick} />
+      <SmallGrid cells={cells} graph={graph} model={model} width={width} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={onHover} onPick={onPick} />
       {count === 0 ? (
         <p className="multiple-foot muted">
           {canRun && width < ROOM_FOR_BOTH ? null : `not measured${canRun ? ', ' : ''}`}

@@ -2,7 +2,7 @@
  * Dock: up to four plans as small multiples on one colour scale, with one cursor: a cell has the colour of what it bends in
  * its format, BF16 none, and its letter. Any saved plan or baseline can be among them, taken in hand, or pinned as A.
  */
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { formatOf, resultIn } from '../../allocate/cost';
 import { formatDegrees } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
@@ -90,15 +90,16 @@ function PlanMultiple({ plan, width, height, isLow }: MultipleProps) {
   const palette = useView((v) => v.palette);
   const hovered = useView((v) => v.hovered);
   const { id, name, kind, recipe, options } = plan;
-  const figures = planFigures(facts, plan, choice);
+  const figures = useMemo(() => planFigures(facts, plan, choice), [facts, plan, choice]);
   const { graph } = figures.shown;
   const model = useMemo(() => (graph ? gridModel(graph, recipe) : null), [graph, recipe]);
   const cells = useMemo(() => planCells(figures.shown, plan.plan), [figures.shown, plan.plan]);
-  if (!graph || !model) return null;
-  const take = (): void => {
+  const onHover = useCallback((site: SiteId | null): void => view.setState({ hovered: site }), [view]);
+  const take = useCallback((): void => {
     if (kind === 'saved') actions.recallPlan(id);
     if (kind === 'baseline') actions.applyBaseline(id);
-  };
+  }, [actions, kind, id]);
+  if (!graph || !model) return null;
   const price = priceText(figures.shown, choice, figures.cost);
   const isElsewhere = recipeName(recipe, options) !== recipeName(facts.recipe, facts.options);
   return (
@@ -110,7 +111,7 @@ function PlanMultiple({ plan, width, height, isLow }: MultipleProps) {
         <PinButton id={id} plan={plan} />
         <span className="muted plans-cost" title={price.why ?? `${costTitle(figures.shown, choice)}, ${recipeName(recipe, options)}`}>{price.text}{isElsewhere ? `, ${recipeLabel(recipe, options)}` : ''}</span>
       </figcaption>
-      <SmallGrid cells={cells} model={model} graph={graph} width={width} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={(site) => view.setState({ hovered: site })} onPick={take} />
+      <SmallGrid cells={cells} model={model} graph={graph} width={width} height={height} widest={WIDEST_CELL} palette={palette} hovered={hovered} onHover={onHover} onPick={take} />
       <p className="multiple-foot">{hovered !== null && Object.hasOwn(plan.plan.formats, hovered) ? <HoveredCell figures={figures} plan={plan} id={hovered} isLow={isLow} /> : <Angles figures={figures} isLow={isLow} />}</p>
     </figure>
   );

@@ -3,7 +3,7 @@
  * letter of each format, and the cell under the shared cursor. The drawing answers the pointer; the button above it does
  * the same for keys.
  */
-import { memo, type PointerEvent } from 'react';
+import { memo, useMemo, type PointerEvent } from 'react';
 import { significant } from '../../base/units';
 import type { SiteId } from '../../graph/policy';
 import { findSite } from '../../graph/sites';
@@ -28,6 +28,7 @@ interface SmallGridProps {
   readonly palette: ColourMap;
   /** The cell under the cursor, in whichever grid; a cell of the other kind stands for its op. */
   readonly hovered: SiteId | null;
+  /** Both the same from one drawing to the next, or the grid is drawn anew each time. */
   onHover(id: SiteId | null): void;
   onPick(): void;
 }
@@ -68,7 +69,8 @@ function placeCells(model: GridModel, width: number, height: number, widest: num
 const LETTER = { w: 11, h: 9 };
 
 export const SmallGrid = memo(function SmallGrid({ cells, graph, model, width, height, widest, palette, hovered, onHover, onPick }: SmallGridProps) {
-  const { places, right, bottom } = placeCells(model, width - 2 * MARGIN, height, widest);
+  const { places, right, bottom } = useMemo(() => placeCells(model, width - 2 * MARGIN, height, widest), [model, width, height, widest]);
+  const words = useMemo(() => summary(cells, places.length), [cells, places]);
   const over = hovered === null ? undefined : findSite(graph, hovered);
   const isHovered = (id: SiteId): boolean => {
     if (id === hovered || over === undefined) return id === hovered;
@@ -81,11 +83,16 @@ export const SmallGrid = memo(function SmallGrid({ cells, graph, model, width, h
     return places.find((place) => x >= place.x && x < place.x + place.w && y >= place.y && y < place.y + place.h)?.id ?? null;
   };
   return (
-    <svg className="small-grid" width={right} height={bottom} role="img" aria-label={summary(cells, places.length)} onPointerMove={(event) => onHover(find(event))} onPointerLeave={() => onHover(null)} onClick={onPick}>
-      {places.map((place) => <Cell key={place.id} place={place} cell={cells.get(place.id) ?? MISSING} palette={palette} />)}
+    <svg className="small-grid" width={right} height={bottom} role="img" aria-label={words} onPointerMove={(event) => onHover(find(event))} onPointerLeave={() => onHover(null)} onClick={onPick}>
+      <Cells places={places} cells={cells} palette={palette} />
       {places.filter(({ id }) => isHovered(id)).map(({ id, x, y, w, h }) => <rect key={id} x={x - 0.5} y={y - 0.5} width={w + 0.5} height={h + 0.5} className="small-cursor" />)}
     </svg>
   );
+});
+
+/** Apart from the cursor, which moves over them. */
+const Cells = memo(function Cells({ places, cells, palette }: { readonly places: readonly Place[] } & Pick<SmallGridProps, 'cells' | 'palette'>) {
+  return places.map((place) => <Cell key={place.id} place={place} cell={cells.get(place.id) ?? MISSING} palette={palette} />);
 });
 
 const MISSING: SmallCell = { state: 'missing', angleDeg: null, isHigh: false, mark: null };

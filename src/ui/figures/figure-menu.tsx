@@ -1,5 +1,5 @@
 /** Figures for papers and slides: each picture as SVG, PNG and PDF in the chosen width, colours and background; plans for LaTeX. */
-import { useId, useState } from 'react';
+import { useId, useMemo, useState } from 'react';
 import { COLOUR_MAP_NAMES, COLOUR_MAPS, type ColourMap } from '../charts/scales';
 import { download } from '../panels/download';
 import { useActions, useDocument, useFacts, useView } from '../workbench';
@@ -13,21 +13,24 @@ import './figures.css';
 export function FigureMenu({ onSaved }: { readonly onSaved: (words: string) => void }) {
   const shown = useFacts((f) => f);
   const document = useDocument((d) => d);
-  const view = useView((v) => v);
+  // Not the whole view, which changes with every move of the pointer.
+  const [fill, cost, ratios, times, pinned] = [useView((v) => v.fill), useView((v) => v.cost), useView((v) => v.ratios), useView((v) => v.times), useView((v) => v.pinned)];
+  const palette = useView((v) => v.palette);
   const actions = useActions();
   const [width, setWidth] = useState<FigureWidth>('column');
   const [chosenMap, setMap] = useState<ColourMap | null>(null);
   const [background, setBackground] = useState<FigureOptions['background']>('white');
   const [busy, setBusy] = useState<string | null>(null);
   const id = useId();
-  const inputs = figureInputs({ shown, document, view, allocation: null });
+  const state = useMemo(() => ({ shown, document, view: { fill, cost, ratios, times, pinned } }), [shown, document, fill, cost, ratios, times, pinned]);
+  const inputs = useMemo(() => figureInputs({ ...state, allocation: null }), [state]);
   if (inputs === null) return <p className="muted">Open a model first: there is nothing to draw.</p>;
-  const colourMap = chosenMap ?? view.palette;
+  const colourMap = chosenMap ?? palette;
   const save = async (row: string, file: FigureFile): Promise<void> => {
     setBusy(`${row} ${file.label}`);
     try {
       // With the manifest, which takes a moment to make.
-      const all = figureInputs({ shown, document, view, allocation: actions.exportPlan('allocation')?.text ?? null }) ?? inputs;
+      const all = figureInputs({ ...state, allocation: actions.exportPlan('allocation')?.text ?? null }) ?? inputs;
       const { fileName, content, remark } = await file.make(all, { width, colourMap, background });
       download(fileName, content, content.type);
       onSaved(`Saved ${fileName}${remark === null ? '' : `: ${remark}`}.`);
