@@ -58,7 +58,7 @@ function Search({ state, words }: { readonly state: HowMuchState; readonly words
             </>
           )}
         </div>
-        {said === null ? null : <p className="how-much-answer" role="status"><strong>{said}</strong> {settledWords(state)}</p>}
+        <p className="how-much-answer" role="status">{said === null ? null : <><strong>{said}</strong> {settledWords(state)}</>}</p>
         <div className="scroll" tabIndex={0} role="region" aria-label="Steps of the search">
           <Steps state={state} words={words} />
         </div>

@@ -25,7 +25,7 @@ export function ModelSection() {
             {MODEL_FILES.map((file) => <li key={file} className={missing.includes(file) ? 'muted' : 'ok'}>{missing.includes(file) ? '○ missing: ' : '● '}{file}</li>)}
           </ul>
           <div className="row">
-            {opening !== null ? <span className="muted small" role="status">Opening</span> : (
+            {opening !== null ? <span className="muted small">Opening</span> : (
               <>
                 {canOpenWithoutTokenizer(intake) ? <button type="button" className="button small" disabled={running} onClick={() => void open()}>Open without tokenizer</button> : null}
                 <button type="button" className="button small quiet" onClick={forget}>Forget these</button>
