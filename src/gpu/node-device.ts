@@ -24,12 +24,32 @@ function keptInstances(): Map<string, GPU> {
   return (holder[KEPT] ??= new Map());
 }
 
+/** How often Dawn asks whether the device is done. */
+const POLL_MS = 1;
+const POLLED = Symbol.for('bendscope.dawn polls');
+
+/**
+ * While anything is awaited, Dawn for Node polls with setImmediate, looked up on globalThis at every turn of the event loop:
+ * a core that the software adapter needs. Its callbacks, native functions without a name, wait for a timer instead.
+ */
+function pollSeldom(): void {
+  const holder = globalThis as { [POLLED]?: boolean };
+  if (holder[POLLED]) return;
+  holder[POLLED] = true;
+  const immediate = globalThis.setImmediate;
+  const isDawns = (callback: unknown): boolean => typeof callback === 'function' && callback.name === '' && Function.prototype.toString.call(callback).includes('[native code]');
+  globalThis.setImmediate = new Proxy(immediate, {
+    apply: (target, self, args: [() => void]) => (isDawns(args[0]) ? setTimeout(args[0], POLL_MS) : Reflect.apply(target, self, args)),
+  });
+}
+
 async function open(driver: string | null): Promise<Gpu | null> {
   // Dawn's Vulkan loader reads the environment when the instance is made, so one driver choice is one instance.
   if (driver !== null) process.env['VK_DRIVER_FILES'] = driver;
   process.env['XDG_RUNTIME_DIR'] ??= tmpdir();
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
+  pollSeldom();
   const instances = keptInstances();
   const api = instances.get(driver ?? '') ?? create([]);
   instances.set(driver ?? '', api);
