@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { gradientMetrics, gradientSums } from '../base/angle';
 import { openSafetensors, type Safetensors } from '../data/safetensors';
+import { sharedGpu } from '../gpu/device-fixture';
+import type { Gpu } from '../gpu/gpu';
 import { Devices } from './devices';
 import { main } from './main';
 
@@ -15,6 +17,23 @@ export const NANO = fileURLToPath(new URL('../../public/models/gpt2-nano', impor
 export class NoDevices extends Devices {
   override get(): Promise<never> {
     return Promise.reject(new Error('a device was opened'));
+  }
+}
+
+/**
+ * The device of the test's process, with its pipelines. It is not put through the start-up check again: quantize-command.test.ts
+ * opens devices as a command does, and so does every command that a test runs in a process of its own.
+ */
+export class SharedDevices extends Devices {
+  #gpu: Gpu | null = null;
+
+  override async get(): Promise<Gpu> {
+    return (this.#gpu = await sharedGpu());
+  }
+
+  /** Commands leave no buffer behind. */
+  override dispose(): void {
+    expect(this.#gpu?.liveBuffers ?? 0).toBe(0);
   }
 }
 

@@ -8,7 +8,7 @@ import { poolAngles } from '../base/angle';
 import { spearman } from '../base/rank';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { ProbeRun } from '../graph/ledger';
 import { floorOf } from '../graph/noise-floor';
 import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
@@ -62,12 +62,9 @@ const MODELS = FULL ? (['nano', 'mini'] as const) : (['nano'] as const);
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const measured = (result: SiteResult | undefined): Measured => {
   if (result?.status !== 'measured') throw new Error(`expected a measured result, got ${JSON.stringify(result)}`);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gradientMetrics, gradientSums } from '../base/angle';
 import { REFERENCE_POLICY } from '../graph/policy';
 import { Session } from '../engine/session';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { builtIn, readTensors } from './golden';
 
@@ -14,12 +14,9 @@ export const MODELS = process.env['BENDSCOPE_NUMBERS'] ? (['nano', 'mini'] as co
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 function flat(tensors: ReadonlyMap<string, Float32Array>, names: string[]): Float32Array {
   const total = names.reduce((sum, name) => sum + (tensors.get(name)?.length ?? 0), 0);

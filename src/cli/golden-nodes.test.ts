@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gradientSums } from '../base/angle';
 import { NodeHarness } from '../engine/node-harness';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { bitsView } from '../numerics/float-bits';
 import { builtIn, readTensors } from './golden';
@@ -24,14 +24,13 @@ const tokens = (batches[0] ?? []).slice(0, SEQUENCES).map((row) => row.slice(0, 
 let gpu: Gpu;
 let harness: NodeHarness;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
   harness = new NodeHarness(gpu, graph, params, { sequences: SEQUENCES, tokens: TOKENS });
   harness.setTokens(tokens);
 });
 afterAll(() => {
   harness.dispose();
   expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
 });
 
 interface Comparison {

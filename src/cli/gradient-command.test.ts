@@ -6,11 +6,10 @@ import { hashTokens } from '../data/hash';
 import { tensorFloats, type Safetensors } from '../data/safetensors';
 import { writeSafetensors } from '../data/safetensors-writer';
 import { paintableSites } from '../graph/sites';
-import { angleBetween, call, expectDone, NANO, openedFile, Scratch } from './cli-fixture';
-import { Devices } from './devices';
+import { angleBetween, call, expectDone, NANO, openedFile, Scratch, SharedDevices } from './cli-fixture';
 import { builtIn, readJson, readTensors } from './golden';
 
-const devices = new Devices();
+const devices = new SharedDevices();
 const scratch = new Scratch();
 afterAll(() => {
   devices.dispose();

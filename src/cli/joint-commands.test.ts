@@ -13,13 +13,12 @@ import type { AllocationFile } from '../allocate/allocation-schema';
 import { angleOfTanSquared, poolAngles, tanSquared } from '../base/angle';
 import type { Measured } from '../graph/probe-record';
 import type { Pass } from '../graph/types';
-import { call, expectDone, NANO, Scratch } from './cli-fixture';
+import { call, expectDone, NANO, Scratch, SharedDevices } from './cli-fixture';
 import type { CompareReport } from './compare-report';
-import { Devices } from './devices';
 import { builtIn } from './golden';
 import type { ProbeReport } from './probe-report';
 
-const devices = new Devices();
+const devices = new SharedDevices();
 const scratch = new Scratch();
 afterAll(() => {
   devices.dispose();

@@ -8,7 +8,7 @@ import { gradientMetrics, gradientSums } from '../base/angle';
 import { referenceGradient } from '../engine/reference/gradient';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { REFERENCE_POLICY, type Policy, type PolicyOptions, type RecipeName, type SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
 import { paintableSites } from '../graph/sites';
@@ -23,12 +23,9 @@ let session: Session;
 let high: Float64Array;
 beforeAll(async () => {
   high = gradientOf(REFERENCE_POLICY);
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 function gradientOf(policy: Policy): Float64Array {
   const { gradient } = referenceGradient(graph, params, batch, policy);

@@ -10,12 +10,11 @@ import { angleOfTanSquared, tanSquared } from '../base/angle';
 import { tensorFloats } from '../data/safetensors';
 import type { Measured } from '../graph/probe-record';
 import { PASSES, type Pass } from '../graph/types';
-import { angleBetween, call, expectDone, NANO, openedFile, Scratch } from './cli-fixture';
-import { Devices } from './devices';
+import { angleBetween, call, expectDone, NANO, openedFile, Scratch, SharedDevices } from './cli-fixture';
 import { builtIn } from './golden';
 import type { ProbeReport } from './probe-report';
 
-const devices = new Devices();
+const devices = new SharedDevices();
 const scratch = new Scratch();
 afterAll(() => {
   devices.dispose();

@@ -11,14 +11,13 @@ import { cleanAngle, gradientMetrics, gradientSums, poolAngles, predictAngle } f
 import { hashTokens } from '../data/hash';
 import { tensorFloats, type Safetensors } from '../data/safetensors';
 import type { Measured } from '../graph/probe-record';
-import { call, expectDone, NANO, openedFile, Scratch } from './cli-fixture';
-import { Devices } from './devices';
+import { call, expectDone, NANO, openedFile, Scratch, SharedDevices } from './cli-fixture';
 import { builtIn } from './golden';
 import { openFolder } from './open-folder';
 import { readProbeFile } from './probe-file';
 import type { ProbeReport } from './probe-report';
 
-const devices = new Devices();
+const devices = new SharedDevices();
 const scratch = new Scratch();
 afterAll(() => {
   devices.dispose();

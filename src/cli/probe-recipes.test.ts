@@ -7,12 +7,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { gradientMetrics, gradientSums, predictAngle } from '../base/angle';
 import { tensorFloats } from '../data/safetensors';
 import type { Measured } from '../graph/probe-record';
-import { call, expectDone, NANO, openedFile, Scratch } from './cli-fixture';
-import { Devices } from './devices';
+import { call, expectDone, NANO, openedFile, Scratch, SharedDevices } from './cli-fixture';
 import { builtIn } from './golden';
 import type { ProbeReport } from './probe-report';
 
-const devices = new Devices();
+const devices = new SharedDevices();
 const scratch = new Scratch();
 afterAll(() => {
   devices.dispose();

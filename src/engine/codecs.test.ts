@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { runKernel } from '../gpu/run-kernel';
 import { decodeE8m0 } from '../numerics/e8m0';
 import { bitsOf, fromBits } from '../numerics/float-bits';
@@ -25,12 +25,9 @@ const SCALE = { E4M3: 1, E8M0: 2 };
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 async function run(op: number, a: Uint32Array, b: Uint32Array = new Uint32Array(4), element: FormatName = 'BF16', scale = 0, count = a.length): Promise<Uint32Array> {
   const garbage = new Uint32Array(a.length).fill(0xdeadbeef);

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { runKernel } from '../gpu/run-kernel';
 import type { Gpu } from '../gpu/gpu';
 import { bitsView } from '../numerics/float-bits';
@@ -16,12 +16,9 @@ const POINTS = 1 << 16;
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 async function run(op: keyof typeof OP, x: Float32Array): Promise<Float32Array> {
   const out = await runKernel(gpu, { row: KERNELS.function_check, constants: { OP: OP[op] }, params: Uint32Array.of(x.length), buffers: [x, x.byteLength], invocations: x.length });

@@ -3,7 +3,7 @@
  * rounding where the output is BF16. Batched and causal forms against the same oracle.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { runKernel } from '../gpu/run-kernel';
 import type { Gpu } from '../gpu/gpu';
 import { packWords } from './executor';
@@ -14,11 +14,9 @@ import { stride } from './program';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 /** Deterministic BF16-valued numbers with a spread of magnitudes. */
 function bf16Values(count: number, seed: number): Float32Array {

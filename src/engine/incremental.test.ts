@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gradientMetrics } from '../base/angle';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { REFERENCE_POLICY, type Policy, type PolicyOptions, type SiteId } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
@@ -20,7 +20,7 @@ let gpu: Gpu;
 let session: Session;
 let reference: RunResult;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
   session = await Session.create(gpu, graph, params, SHAPE);
   session.setBatch(tokensOf(0));
   reference = await session.runReference();
@@ -28,7 +28,6 @@ beforeAll(async () => {
 afterAll(() => {
   session.dispose();
   expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
 });
 
 const shift = (run: RunResult): number => [...run.sums.values()].reduce((sum, s) => sum + s.dd, 0);

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtIn } from '../cli/golden';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { linkShader } from '../gpu/shaders';
 import { paintableSites } from '../graph/sites';
@@ -58,12 +58,9 @@ describe('the table', () => {
 describe('the device compiles', () => {
   let gpu: Gpu;
   beforeAll(async () => {
-    gpu = await openNodeDevice();
+    gpu = await sharedGpu();
   });
-  afterAll(() => {
-    expect(gpu.liveBuffers).toBe(0);
-    gpu.device.destroy();
-  });
+  afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
   it('every row with its defaults', async () => {
     const pipelines = await Promise.all(Object.values(KERNELS).map((row) => gpu.pipeline(row)));

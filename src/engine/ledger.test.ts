@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { predictLedger, type Ledger, type PlanRun, type ProbeRun } from '../graph/ledger';
 import { OUT_SCHEME, REFERENCE_POLICY, type Policy, type PolicyOptions } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
@@ -80,12 +80,9 @@ it.each<PolicyOptions>([{}, { pow2: true }, { out: 'block' }, { out: 'mx' }])('G
 describe('the ledger and live sessions of gpt2-nano', () => {
   let gpu: Gpu;
   beforeAll(async () => {
-    gpu = await openNodeDevice();
+    gpu = await sharedGpu();
   });
-  afterAll(() => {
-    expect(gpu.liveBuffers).toBe(0);
-    gpu.device.destroy();
-  });
+  afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
   async function allocatedBy(run: PlanRun | ProbeRun): Promise<Ledger> {
     const session = await Session.create(gpu, nano, params, SHAPE, sessionUse(run));

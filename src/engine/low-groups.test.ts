@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gradientMetrics, gradientSums } from '../base/angle';
 import { builtIn, readJson } from '../cli/golden';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { OUT_SCHEME, REFERENCE_POLICY, type Policy, type PolicyOptions } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
@@ -29,12 +29,9 @@ const low = (outs: readonly string[], options: PolicyOptions = {}): Policy => ({
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const asSeen = (x: Float32Array, cols: number, role: OperandRole, options: PolicyOptions): Float32Array => outValues(quantize(x, x.length / cols, cols, operandFormat(OUT_SCHEME, role, options)));
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BendscopeError } from '../base/errors';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { REFERENCE_POLICY, type Policy } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
@@ -17,12 +17,9 @@ import { Values } from './values';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 /** Labels and bytes of the buffers made meanwhile. */
 async function allocations(work: () => Promise<unknown>): Promise<{ label: string; bytes: number }[]> {

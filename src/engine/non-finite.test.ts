@@ -3,7 +3,7 @@
  * weight, in an operand whose codes hide them, in a pass that overflows on its own; and so does a gradient of zeros.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { PASS_SCHEMES, type Policy, type SiteId } from '../graph/policy';
 import type { SiteResult } from '../graph/probe-record';
@@ -22,15 +22,12 @@ const low = (...sites: SiteId[]): Policy => ({ reference: 'bf16', passes: Object
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
 afterEach(() => {
   gpu.faultyKernel = null;
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 /** The nano model with some values replaced: name -> [flat index, value]. */
 function planted(...changes: [string, number, number][]): Map<string, Float32Array> {

@@ -3,7 +3,7 @@
  * scheme gives the bits of the same run made in full. And the local error of an output.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { OUT_SCHEME, PASS_SCHEMES, type PassScheme, type Policy, type PolicyOptions } from '../graph/policy';
 import { paintableSites } from '../graph/sites';
@@ -21,7 +21,7 @@ let gpu: Gpu;
 let session: Session;
 let reference: RunResult;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
   // The finest scaling has the most scales: its buffers hold every other form too.
   session = await Session.create(gpu, graph, params, SHAPE, { outs: { out: 'mx' } });
   session.setBatch(tokensOf(0));
@@ -30,7 +30,6 @@ beforeAll(async () => {
 afterAll(() => {
   session.dispose();
   expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
 });
 
 const shift = (run: RunResult): number => [...run.sums.values()].reduce((sum, s) => sum + s.dd, 0);

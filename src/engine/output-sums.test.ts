@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { OUT_SCHEME, REFERENCE_POLICY, type Policy, type PolicyOptions, type RecipeName, type SiteId } from '../graph/policy';
 import { recipeOptions } from '../graph/recipes';
@@ -44,7 +44,7 @@ const random = { step: 1, draw: 2 };
 let gpu: Gpu;
 let session: Session;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
   session = await Session.create(gpu, graph, params, SHAPE, { outs: { out: 'mx' } });
   session.setBatch(TOKENS[0]);
   await session.runReference();
@@ -52,7 +52,6 @@ beforeAll(async () => {
 afterAll(() => {
   session.dispose();
   expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
 });
 
 function lowering(site: SiteId, recipe: RecipeName, options: PolicyOptions): Policy {

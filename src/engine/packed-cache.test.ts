@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtIn } from '../cli/golden';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import type { Ledger } from '../graph/ledger';
 import { OUT_SCALINGS, OUT_SCHEME, REFERENCE_POLICY, type OutScaling, type Policy } from '../graph/policy';
@@ -21,12 +21,9 @@ type Model = keyof typeof MODELS;
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const outsOf = (model: Model): string[] => paintableSites(MODELS[model].graph, OUT_SCHEME).map(({ node }) => node);
 /** The fixed policy of FP8 training keeps token embedding, head and norms high (method.md 6). */

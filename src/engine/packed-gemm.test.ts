@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { OUT_SCHEME, type PassScheme, type PolicyOptions } from '../graph/policy';
 import type { Graph, GraphNode, Pass } from '../graph/types';
 import { bitsView } from '../numerics/float-bits';
@@ -28,12 +28,9 @@ import { Values } from './values';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 /** Random BF16 values of many magnitudes, a sixteenth of them zero; all zero for scale 0. */
 function bf16Values(count: number, seed: number, scale = 1): Float32Array {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { bitsOf, bitsView } from '../numerics/float-bits';
 import { FORMATS } from '../numerics/formats';
 import { caseArray, countDifferent, goldenCases, goldenScales, goldenTask } from '../numerics/golden-formats';
@@ -16,12 +16,9 @@ import { oracleWords, quantizeOnDevice, rowWords } from './quantize-readback';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const isBf16 = (x: Float32Array): boolean => bitsView(x).every((bits) => (bits & 0xffff) === 0);
 /** A float multiply may flush subnormal results (engine.md 3.3), and a GEMM that loads them flushes them all the same. */

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { philox4x32 } from '../base/random';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { bitsOf, bitsView, fromBits } from '../numerics/float-bits';
 import { FORMATS } from '../numerics/formats';
 import { caseArray, caseInput, countDifferent, goldenCases } from '../numerics/golden-formats';
@@ -24,12 +24,9 @@ import { deviceWords, oracleWords, PLACES, quantizeOnDevice, roundOnDevice, rowW
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const FORMATS_OF_ALL = OPERANDS.map((format): [string, OperandFormat] => [operandName(format), format]);
 const bf16 = (x: Float32Array): Float32Array => new Float32Array(bitsView(x).map((bits) => (encodeBits(FORMATS.BF16, bits) << 16) >>> 0).buffer);

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { bitsOf, bitsView } from '../numerics/float-bits';
 import { caseArray, caseInput, countDifferent, goldenCases, goldenScales, goldenTask } from '../numerics/golden-formats';
 import { rht, rhtLength } from '../numerics/hadamard';
@@ -15,12 +15,9 @@ import { quantizeTensor } from './quantize-tensor';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const wave = (count: number, scale = 1): Float32Array => Float32Array.from({ length: count }, (_, i) => Math.sin(i * i) * scale * 2 ** -(i % 19));
 const waveBf16 = (count: number): Float32Array => new Float32Array(bitsView(wave(count, 3)).map((bits) => bits & 0xffff0000).buffer);

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BendscopeError } from '../base/errors';
+import { sharedGpu } from '../gpu/device-fixture';
 import { openNodeDevice } from '../gpu/node-device';
 import type { Gpu } from '../gpu/gpu';
 import { bitsOfGradient, bitsOfRun, graph, params, SHAPE, tokensOf } from './run-fixture';
@@ -44,13 +45,10 @@ describe('gpt2-nano, three batches', () => {
   let gpu: Gpu;
   let first: Bits[];
   beforeAll(async () => {
-    gpu = await openNodeDevice();
+    gpu = await sharedGpu();
     first = await everything(gpu, BATCHES.length);
   });
-  afterAll(() => {
-    expect(gpu.liveBuffers).toBe(0);
-    gpu.device.destroy();
-  });
+  afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
   it('batches and variants differ from each other', () => {
     expect(new Set(first.map((bits) => JSON.stringify(bits))).size).toBe(BATCHES.length * (2 + VARIANTS.length));

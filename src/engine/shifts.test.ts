@@ -3,7 +3,7 @@
  * stochastic rounding that make shifts differ: the same address gives the same bits, any other address others.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import type { Gpu } from '../gpu/gpu';
 import { REFERENCE_POLICY, type Policy, type PolicyOptions } from '../graph/policy';
 import { bitsOfGradient, bitsOfRun, graph, params, SHAPE, tokensOf } from './run-fixture';
@@ -12,12 +12,9 @@ import { Session } from './session';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 const passes = (sites: readonly string[], options: PolicyOptions = {}): Policy => ({ ...REFERENCE_POLICY, passes: Object.fromEntries(sites.map((id) => [id, 'nvfp4' as const])), options });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batches as texts, graph, params, SHAPE } from '../engine/run-fixture';
 import { Session } from '../engine/session';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { probeRun } from '../graph/ledger';
 import { REFERENCE_POLICY, type Policy, type PolicyOptions, type RandomDraw, type RecipeName, type SiteId } from '../graph/policy';
 import type { Measured, PersistentShift, SiteResult } from '../graph/probe-record';
@@ -18,12 +18,9 @@ import { sessionUse } from './session-use';
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 /** Eight batches of 2 x 13 positions. */
 const BATCHES = texts.slice(0, 4).flatMap((rows) => [rows.slice(0, 2), rows.slice(2, 4)]).map((rows) => rows.map((row) => row.slice(0, SHAPE.tokens + 1)));

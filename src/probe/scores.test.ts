@@ -9,7 +9,7 @@ import { Session } from '../engine/session';
 import type { OutputSums } from '../engine/comparison';
 import type { BatchShape } from '../engine/values';
 import type { Gpu } from '../gpu/gpu';
-import { openNodeDevice } from '../gpu/node-device';
+import { sharedGpu } from '../gpu/device-fixture';
 import { probeRun } from '../graph/ledger';
 import type { PolicyOptions, RecipeName, SiteId } from '../graph/policy';
 import type { SiteScores } from '../graph/probe-record';
@@ -29,12 +29,9 @@ const LINEARS = graph.nodes.filter(({ op, layer }) => op === 'linear' && layer !
 
 let gpu: Gpu;
 beforeAll(async () => {
-  gpu = await openNodeDevice();
+  gpu = await sharedGpu();
 });
-afterAll(() => {
-  expect(gpu.liveBuffers).toBe(0);
-  gpu.device.destroy();
-});
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 /** how: without runs of the sites, or beside them; resident: how many reference runs stay on the device, all by default. */
 async function scoresOf(tokens: readonly Tokens[], recipe: RecipeName, options: PolicyOptions, sites: readonly SiteId[], how: 'alone' | 'beside' = 'alone', resident = tokens.length): Promise<Scores> {

@@ -3,8 +3,8 @@
  * NaN. The start-up check finds every one; this is what says its limits are tight enough, beside kernels that write nothing.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sharedGpu } from '../../gpu/device-fixture';
 import { Gpu, type Constants, type KernelRow, type Pipeline } from '../../gpu/gpu';
-import { openNodeDevice } from '../../gpu/node-device';
 import { linkShader } from '../../gpu/shaders';
 import { KERNELS, type KernelName } from '../kernels';
 import { runSelfCheck } from './index';
@@ -83,12 +83,18 @@ const MORE: readonly (readonly [KernelName, Mutation])[] = [
   ['codec_check', { by: 'random numbers', what: 'the corner below 0.5', from: ' + select(0u, 1u, x < (1u << 25u))', to: '' }],
 ];
 
-/** The device with one kernel replaced. */
+/** A device with one kernel replaced; the others are those of the right device. */
 class MutatedGpu extends Gpu {
   mutation: { readonly kernel: KernelName; readonly code: string } | null = null;
+  readonly #right: Gpu;
+
+  constructor(right: Gpu) {
+    super(right.device, { name: right.adapterName, isFallback: right.isFallback });
+    this.#right = right;
+  }
 
   override async pipeline(row: KernelRow, constants: Constants = {}, workgroup = 64): Promise<Pipeline> {
-    if (this.mutation?.kernel !== row.name) return super.pipeline(row, constants, workgroup);
+    if (this.mutation?.kernel !== row.name) return this.#right.pipeline(row, constants, workgroup);
     const layout = this.layout(row.bindings);
     const pipeline = await this.device.createComputePipelineAsync({
       layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
@@ -100,13 +106,12 @@ class MutatedGpu extends Gpu {
 
 let gpu: MutatedGpu;
 beforeAll(async () => {
-  const { device, adapterName, isFallback } = await openNodeDevice();
-  gpu = new MutatedGpu(device, { name: adapterName, isFallback });
-  // All pipelines of the right kernels once, and none of them is refused.
+  gpu = new MutatedGpu(await sharedGpu());
+  // None of the right kernels is refused.
   const checks = await runSelfCheck(gpu);
   for (const { by } of [...Object.values(MUTATIONS), ...MORE.map(([, mutation]) => mutation)]) expect(checks.find((check) => check.name === by)?.passed, by).toBe(true);
 });
-afterAll(() => gpu.device.destroy());
+afterAll(() => expect(gpu.liveBuffers).toBe(0));
 
 async function find(kernel: KernelName, { by, what, from, to }: Mutation): Promise<void> {
   const right = linkShader(kernel);
