@@ -4,10 +4,23 @@
  */
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { prepareData } from './.ci/prepare-data.mjs';
 import { gpuEnvironment } from './.ci/browser.mjs';
 
 prepareData();
+
+/** What takes longest on the software adapter, longest first: what starts last would else be waited for alone. */
+const LONGEST = ['cli/golden-angles', 'probe/probe', 'cli/joint-commands', 'engine/reference/recipes', 'cli/probe-recipes', 'probe/scores', 'cli/gradient-command'];
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(`/src/${name}.test.ts`));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   base: './',
@@ -21,6 +34,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // The adapter in CI is software.
     testTimeout: 120_000,
     hookTimeout: 120_000,
