@@ -23,39 +23,45 @@ const chromium = findChromium();
 const env = { ...process.env, ...gpuEnvironment(), ...(process.env['XDG_RUNTIME_DIR'] ? {} : { XDG_RUNTIME_DIR: runtime }), ...(chromium ? { BENDSCOPE_CHROMIUM: chromium } : {}), CI: '1' };
 
 /**
- * Runs an installed tool with its output streamed.
- * @param {string} title
+ * Runs an installed tool.
  * @param {string} tool
  * @param {string[]} args
  * @param {Record<string, string>} [more]
+ * @param {(text: string) => void} [hear] takes its output, which else is streamed
  * @returns {Promise<number>} exit code; 1 for a signal
  */
-function run(title, tool, args, more = {}) {
-  process.stdout.write(`\n=== ${title}\n`);
+function run(tool, args, more = {}, hear) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [binOf(tool), ...args], { cwd: ROOT, env: { ...env, ...more }, stdio: ['ignore', 'inherit', 'inherit'] });
+    const say = hear ?? ((/** @type {string} */ text) => process.stdout.write(text));
+    const child = spawn(process.execPath, [binOf(tool), ...args], { cwd: ROOT, env: { ...env, ...more }, stdio: ['ignore', hear ? 'pipe' : 'inherit', hear ? 'pipe' : 'inherit'] });
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', say);
     child.on('error', (error) => {
-      process.stdout.write(`${tool} could not be started: ${error.message}\n`);
+      say(`${tool} could not be started: ${error.message}\n`);
       resolve(1);
     });
-    child.on('exit', (code, signal) => {
-      if (signal) process.stdout.write(`${tool} was ended by ${signal}\n`);
+    child.on('close', (code, signal) => {
+      if (signal) say(`${tool} was ended by ${signal}\n`);
       resolve(code ?? 1);
     });
   });
 }
 
 /**
+ * A tool whose exit code is the check; its output comes as one piece at its end, because several run side by side.
  * @param {string} title
  * @param {string} tool
  * @param {string[]} args
  * @returns {Promise<import('./count.mjs').Counts>}
  */
 async function check(title, tool, args) {
-  const ok = (await run(title, tool, args)) === 0;
-  process.stdout.write(ok ? `${title}: passed\n` : `${title}: FAILED\n`);
+  let said = '';
+  const ok = (await run(tool, args, {}, (text) => (said += text))) === 0;
+  process.stdout.write(`\n=== ${title}\n${said}${title}: ${ok ? 'passed' : 'FAILED'}\n`);
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
 }
+
+/** @param {string} title */
+const heading = (title) => process.stdout.write(`\n=== ${title}\n`);
 
 /**
  * @param {string} file
@@ -71,26 +77,32 @@ function report(file) {
 
 /** @type {import('./count.mjs').Counts[]} */
 const parts = [];
-parts.push(await check('types', 'tsc', ['--noEmit', '-p', '.']));
-parts.push(await check('lint', 'eslint', ['src', 'e2e', '--max-warnings', '0', '--no-error-on-unmatched-pattern']));
+// Each takes one core.
+const [types, lint, build] = await Promise.all([
+  check('types', 'tsc', ['--noEmit', '-p', '.']),
+  check('lint', 'eslint', ['src', 'e2e', '--max-warnings', '0', '--no-error-on-unmatched-pattern']),
+  check('build', 'vite', ['build']),
+]);
+parts.push(types, lint, build);
 
 const vitestReport = join(reports, 'vitest.json');
-const vitestCode = await run('unit, kernel and engine tests', 'vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]);
+heading('unit, kernel and engine tests');
+const vitestCode = await run('vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`]);
 parts.push(countVitest(report(vitestReport), vitestCode));
-
-const build = await check('build', 'vite', ['build']);
-parts.push(build);
 
 const hasSpecs = existsSync(join(ROOT, 'e2e')) && readdirSync(join(ROOT, 'e2e'), { recursive: true }).some((file) => String(file).endsWith('.spec.ts'));
 if (build.failed > 0) {
-  process.stdout.write('\n=== browser tests\nnot run, because the build failed: counted as one failure\n');
+  heading('browser tests');
+  process.stdout.write('not run, because the build failed: counted as one failure\n');
   parts.push({ passed: 0, failed: 1, skipped: [] });
 } else if (!hasSpecs) {
-  process.stdout.write('\n=== browser tests\nexpected e2e/*.spec.ts, got none: counted as one failure\n');
+  heading('browser tests');
+  process.stdout.write('expected e2e/*.spec.ts, got none: counted as one failure\n');
   parts.push({ passed: 0, failed: 1, skipped: [] });
 } else {
   const playwrightReport = join(reports, 'playwright.json');
-  const code = await run('browser tests on the production build', 'playwright', ['test', '--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport });
+  heading('browser tests on the production build');
+  const code = await run('playwright', ['test', '--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_FILE: playwrightReport });
   parts.push(countPlaywright(report(playwrightReport), code));
 }
 rmSync(reports, { recursive: true, force: true });
