@@ -74,7 +74,7 @@ export function createIntakeQueue({ actions, facts }: IntakeHost): IntakeQueue {
   };
 
   /** The files of a folder that make no model are passed over without a word. */
-  const use = ({ file, kind, text }: ReadFile, found: Intake, isFolder: boolean): Intake => {
+  const accept = ({ file, kind, text }: ReadFile, found: Intake, isFolder: boolean): Intake => {
     if (kind === 'weights' || kind === 'bendscope' || (kind === 'other' && !isFolder)) refuseByName(file.name);
     switch (kind) {
       case 'weights':
@@ -123,7 +123,7 @@ export function createIntakeQueue({ actions, facts }: IntakeHost): IntakeQueue {
       let found: Intake = folder === null ? intake : { ...intake, name: folder };
       for (const one of read) {
         try {
-          found = use(one, found, isFolder);
+          found = accept(one, found, isFolder);
         } catch (thrown) {
           faults.push(thrown);
         }
