@@ -34,6 +34,7 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
   };
   const apply = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    if (state === 'busy') return;
     setState('busy');
     const { text, ...rest } = draft;
     const ok = await actions.setData(draft.source === 'own' ? { ...rest, text: text ?? '' } : rest);
@@ -75,7 +76,8 @@ export default function DataDialog({ onClose }: { readonly onClose: () => void }
         <p className="muted small">Angles belong to their text: with another one the grid starts empty, and coming back brings the old angles back.</p>
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>Cancel</button>
-          <button type="submit" className="button" disabled={state === 'busy'}>{state === 'busy' ? 'Reading' : 'Use this text'}</button>
+          {/* Not disabled, which would take the focus from it. */}
+          <button type="submit" className="button" aria-disabled={state === 'busy'}>{state === 'busy' ? 'Reading' : 'Use this text'}</button>
         </div>
       </form>
     </Modal>

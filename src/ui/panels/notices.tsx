@@ -77,6 +77,8 @@ export function Notices({ inDialog = false }: NoticesProps) {
   const hidden = notices.length - shown.length;
   const focusBack = (): void => {
     if (cameFrom.current?.isConnected === true) cameFrom.current.focus();
+    // In a dialog there is always its own Close.
+    if (box.current?.contains(document.activeElement) === true) box.current.closest('dialog')?.querySelector('button')?.focus();
   };
   const onLeave = (id: number): void => {
     if (box.current?.contains(document.activeElement) !== true) return;
