@@ -25,7 +25,9 @@ export default defineConfig({
     baseURL: `http://localhost:${PORT}`,
     viewport: { width: 1440, height: 900 },
     actionTimeout: 20_000,
-    trace: 'retain-on-failure',
+    // A trace copies the page at every action, whether the test fails or not: `npx playwright test --trace on` asks for it.
+    trace: 'off',
+    screenshot: 'only-on-failure',
     launchOptions: { executablePath: chromium, args: CHROMIUM_ARGS, headless: true },
   },
   projects: [{ name: 'chromium' }],

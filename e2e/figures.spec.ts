@@ -1,6 +1,7 @@
 /**
  * Figures as the page saves them (ux.md 7.20): SVG drawn by this browser and by resvg looks the same and as the grid on the
- * screen, PNG has its size, PDF is read by pdf.js with every label as text, TikZ and LaTeX come as text.
+ * screen, PNG has its size, PDF is read by pdf.js with every label as text, TikZ and LaTeX come as text. All without a GPU:
+ * the address lacks `software=1`.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test, type Locator, type Page } from '@playwright/test';
@@ -75,7 +76,7 @@ async function openMenu(page: Page): Promise<Page> {
 for (const [figure, name] of [[/^Bending/, 'heatmap'], [/^Frontier/, 'frontier'], [/^Local error/, 'scatter']] as const) {
   test(`${name}: SVG in two renderers, PNG, PDF`, async ({ page }) => {
     const errors = watchErrors(page);
-    await openPage(page);
+    await openPage(page, '/');
     const other = await openMenu(page);
     const { fileName, bytes } = await save(page, figure, 'SVG');
     expect(fileName).toMatch(new RegExp(`^gpt2-mini-[a-z0-9-]+\\.${name}\\.page\\.svg$`));
@@ -115,7 +116,7 @@ for (const [figure, name] of [[/^Bending/, 'heatmap'], [/^Frontier/, 'frontier']
 }
 
 test('every cell has one colour on the screen and in both renderers', async ({ page }) => {
-  await openPage(page);
+  await openPage(page, '/');
   await expect(cells(page)).toHaveCount(72);
   // Where a cell on the screen has nothing but its colour: right of its left edge, above its letter.
   const places = await cells(page).evaluateAll((all) => all.map((cell) => {
@@ -141,7 +142,7 @@ test('every cell has one colour on the screen and in both renderers', async ({ p
 });
 
 test('other widths, colours and backgrounds; texts for LaTeX', async ({ page }) => {
-  await openPage(page);
+  await openPage(page, '/');
   await openMenu(page);
   expect((await save(page, /^Frontier/, 'TikZ')).bytes.toString('utf8')).toMatch(/\\begin\{semilogyaxis\}/);
   expect((await save(page, /^Table of plans/, 'LaTeX')).bytes.toString('utf8')).toMatch(/\\toprule/);
