@@ -10,7 +10,7 @@ function noteFirstHeatmap(): void {
   const noted = window as unknown as { heatmapMs?: number };
   const observer = new MutationObserver(() => {
     const cells = document.querySelectorAll('[role=gridcell]').length;
-    const fills = document.querySelectorAll('svg[aria-hidden=true] rect[fill^="rgb"], svg[aria-hidden=true] rect[fill^="#"]').length;
+    const fills = document.querySelectorAll('.heatmap rect[fill^="rgb"], .heatmap rect[fill^="#"]').length;
     if (cells < 72 || fills < 72) return;
     observer.disconnect();
     // A task after the frame's callbacks: by then that frame was given to the compositor.
