@@ -36,6 +36,8 @@ async function toGrid(page: Page): Promise<void> {
 test('the first minute by keyboard alone', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const errors = watchErrors(page);
+  // The browser's own file dialog is held back only while somebody listens: from here on, or a key press may come first.
+  page.on('filechooser', () => undefined);
   const totals = (): Promise<Record<string, string>> => pairsOf(plan(page));
   const tip = page.getByRole('tooltip');
 
