@@ -16,8 +16,9 @@ export default defineConfig({
   testMatch: '**/*.spec.ts',
   timeout: 180_000,
   expect: { timeout: 20_000 },
-  // One software GPU: parallel pages only slow each other down.
-  workers: 1,
+  // A page waits as much as it computes: two fill both cores. Nothing here is timed; what is lies in e2e/bench.
+  workers: 2,
+  fullyParallel: true,
   retries: 0,
   forbidOnly: true,
   reporter: [['list']],

@@ -3,7 +3,9 @@
  * `base: './'`: the build works from any host and sub-path. Text data is made from npm packages before anything runs.
  */
 import react from '@vitejs/plugin-react';
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import type { Plugin } from 'vite';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { prepareData } from './.ci/prepare-data.mjs';
 import { gpuEnvironment } from './.ci/browser.mjs';
@@ -22,10 +24,23 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** The page is not sent the comments of the shaders, half of their bytes; the `@import` lines stay, which linking reads. */
+const bareShaders: Plugin = {
+  name: 'bare-shaders',
+  apply: 'build',
+  enforce: 'pre',
+  load(id) {
+    const [file = '', query] = id.split('?');
+    if (!file.endsWith('.wgsl') || query !== 'raw') return null;
+    const text = readFileSync(file, 'utf8').replace(/[ \t]*\/\/(?! @import ).*$/gm, '').replace(/\n\s+/g, '\n');
+    return `export default ${JSON.stringify(text)}`;
+  },
+};
+
 export default defineConfig({
   base: './',
-  plugins: [react()],
-  worker: { format: 'es' },
+  plugins: [react(), bareShaders],
+  worker: { format: 'es', plugins: () => [bareShaders] },
   build: { target: 'es2023', sourcemap: true, chunkSizeWarningLimit: 1000 },
   test: {
     environment: 'node',

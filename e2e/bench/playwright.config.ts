@@ -3,4 +3,5 @@ import { defineConfig } from '@playwright/test';
 import tests from '../../playwright.config';
 
 // Traces would take pictures of the page at every move of the pointer, on the thread that is measured.
-export default defineConfig({ ...tests, use: { ...tests.use, trace: 'off' }, testDir: '.', testMatch: '*.page-bench.ts', reporter: [['line']] });
+// One page at a time: what is measured wants the machine.
+export default defineConfig({ ...tests, workers: 1, use: { ...tests.use, trace: 'off' }, testDir: '.', testMatch: '*.page-bench.ts', reporter: [['line']] });

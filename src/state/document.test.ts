@@ -3,6 +3,7 @@
  * plan of each model is there again after a reload, unless what storage holds cannot be trusted.
  */
 import { describe, expect, it } from 'vitest';
+import { allocation } from '../allocate/exports/allocation';
 import { createDocumentStore, frontierOf, HISTORY_STEPS, keepDocument, KEPT_MODELS, OWN_COST, redoLabel, restoreDocument, totalsOf, undoLabel } from '.';
 import { planAt } from '../allocate/plan';
 import { ALL_SITES, createPage, FILES, GRAPH, memoryStorage, MODEL, OTHER, SITES } from './page-fixture';
@@ -96,7 +97,7 @@ describe('files and links', () => {
   it('that are refused leave everything as it is', () => {
     const { actions, document, facts, figures } = createPage();
     actions.setFormats([SITES[1]], 'bf16');
-    const good = actions.exportPlan('allocation')!.text;
+    const good = actions.exportPlan(allocation)!.text;
     const before = { figures: figures(), plan: document.getState().plan, past: document.temporal.getState().pastStates };
     const wrong: readonly (readonly [string, string])[] = [
       [good.slice(0, 200), 'E-FILE-07'],
@@ -122,7 +123,7 @@ describe('files and links', () => {
     actions.setFormats([SITES[1]], 'bf16');
     const formats = document.getState().plan?.formats;
     const url = actions.shareUrl()!;
-    const file = actions.exportPlan('allocation')!.text;
+    const file = actions.exportPlan(allocation)!.text;
     actions.undo();
     expect(actions.openLink(new URL(url).hash)).toBe(true);
     expect(document.getState().plan?.formats).toEqual(formats);

@@ -3,7 +3,10 @@
  * runs in; badges, name checks and refusals are the target's.
  */
 import { describe, expect, it } from 'vitest';
+import { allocation } from '../allocate/exports/allocation';
+import { csv } from '../allocate/exports/csv';
 import { EXPORT_TARGETS } from '../allocate/exports/targets';
+import { teDebug } from '../allocate/exports/te-debug';
 import { allMeasured, ALL_SITES, createPage, FULL, jointWorker } from './page-fixture';
 
 interface AllocationText {
@@ -23,7 +26,7 @@ function pageOfTwoFormats(device = 'elsewhere') {
   page.actions.setFormats([HIGH], 'bf16');
   return page;
 }
-const textOf = (page: ReturnType<typeof createPage>): AllocationText => JSON.parse(page.actions.exportPlan('allocation')!.text) as AllocationText;
+const textOf = (page: ReturnType<typeof createPage>): AllocationText => JSON.parse(page.actions.exportPlan(allocation)!.text) as AllocationText;
 
 describe('allocation.json of two low formats', () => {
   it('holds each cell in its own format beside what it would bend in the other', () => {
@@ -40,7 +43,7 @@ describe('allocation.json of two low formats', () => {
   it('comes back as it was, and says which cells another device measured', async () => {
     const page = pageOfTwoFormats('a third device');
     expect(textOf(page).measuredOn?.device).toBe('mixed: NVFP4 cells on elsewhere; MXFP8 cells on a third device');
-    const text = page.actions.exportPlan('allocation')!.text;
+    const text = page.actions.exportPlan(allocation)!.text;
     const next = createPage({ record: FULL });
     expect(next.actions.importAllocation(text, 'plan.json')).toBe(true);
     expect(next.document.getState()).toMatchObject({ recipe: 'nvfp4', second: 'mxfp8', plan: page.document.getState().plan });
@@ -55,7 +58,7 @@ describe('allocation.json of two low formats', () => {
     const page = pageOfTwoFormats();
     await page.actions.checkDevice();
     await page.actions.verifyJointly();
-    const { text } = page.actions.exportPlan('allocation')!;
+    const { text } = page.actions.exportPlan(allocation)!;
     const open = (file: string) => {
       const next = createPage({ record: FULL });
       expect(next.actions.importAllocation(file, 'plan.json')).toBe(true);
@@ -79,22 +82,27 @@ describe('allocation.json of two low formats', () => {
 
 it('every target has a file or a reason for the plan in hand, and names it', () => {
   const page = pageOfTwoFormats();
-  for (const { id } of EXPORT_TARGETS) {
-    const fit = page.actions.fitOf(id)!;
+  for (const target of EXPORT_TARGETS) {
+    const fit = page.actions.fitOf(target)!;
     const before = page.facts.getState().notices.length;
-    const file = page.actions.exportPlan(id);
+    const file = page.actions.exportPlan(target);
     if (fit.badge === 'cannot') {
       expect([file, page.facts.getState().notices.length]).toEqual([null, before + 1]);
       expect(page.facts.getState().notices.at(-1)).toMatchObject({ name: 'E-EXP-03' });
       expect(fit.reasons.length).toBeGreaterThan(0);
     } else {
-      expect(file!.text.length, id).toBeGreaterThan(10);
-      expect(page.actions.exportPlan(id)).toEqual(file);
+      expect(file!.text.length, target.id).toBeGreaterThan(10);
+      expect(page.actions.exportPlan(target)).toEqual(file);
       // Exact where nothing is rounded, and the other way round.
-      expect(fit.badge === 'exact', id).toBe(fit.rounded.length === 0);
+      expect(fit.badge === 'exact', target.id).toBe(fit.rounded.length === 0);
     }
   }
-  expect([page.actions.exportPlan('nothing'), page.actions.fitOf('nothing'), page.actions.checkNames('nothing', undefined, '')]).toEqual([null, null, null]);
+});
+
+it('without a plan there is nothing to take home', () => {
+  const { actions, document } = createPage();
+  document.setState({ plan: null });
+  expect([actions.exportPlan(allocation), actions.fitOf(teDebug), actions.checkNames(teDebug, undefined, '')]).toEqual([null, null, null]);
 });
 
 it('names are checked against a pasted list before anything is saved', () => {
@@ -102,12 +110,12 @@ it('names are checked against a pasted list before anything is saved', () => {
   const groups = ['attn.c_attn', 'attn.c_proj', 'mlp.c_fc', 'mlp.c_proj'];
   const list = [0, 1].flatMap((layer) => groups.map((group) => `transformer.h.${layer}.${group}`));
   const names = { preset: 'hf-gpt2' } as const;
-  expect(page.actions.checkNames('te-debug', names, list.join('\n'))).toMatchObject({ isGood: true, matched: list });
-  expect(page.actions.checkNames('te-debug', names, list.slice(1).join('\n'))).toMatchObject({ isGood: false, missing: [list[0]] });
-  expect(page.actions.checkNames('te-debug', { preset: 'megatron' }, list.join('\n'))).toMatchObject({ isGood: false, matched: [] });
-  expect(page.actions.checkNames('csv', names, list.join('\n'))).toBeNull();
-  expect(page.actions.exportPlan('te-debug', names)!.text).toContain('transformer');
-  expect(page.actions.fitOf('te-debug', { rules: [] })).toMatchObject({ badge: 'cannot' });
-  expect(page.actions.exportPlan('te-debug', { rules: [] })).toBeNull();
+  expect(page.actions.checkNames(teDebug, names, list.join('\n'))).toMatchObject({ isGood: true, matched: list });
+  expect(page.actions.checkNames(teDebug, names, list.slice(1).join('\n'))).toMatchObject({ isGood: false, missing: [list[0]] });
+  expect(page.actions.checkNames(teDebug, { preset: 'megatron' }, list.join('\n'))).toMatchObject({ isGood: false, matched: [] });
+  expect(page.actions.checkNames(csv, names, list.join('\n'))).toBeNull();
+  expect(page.actions.exportPlan(teDebug, names)!.text).toContain('transformer');
+  expect(page.actions.fitOf(teDebug, { rules: [] })).toMatchObject({ badge: 'cannot' });
+  expect(page.actions.exportPlan(teDebug, { rules: [] })).toBeNull();
   expect(page.facts.getState().notices.at(-1)).toMatchObject({ kind: 'error', name: 'E-EXP-03' });
 });

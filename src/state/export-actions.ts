@@ -1,11 +1,10 @@
 /**
  * Taking a plan home: each target's file, how well it holds the plan in hand, and its patterns against a pasted list of
- * layer names (formats.md 6, ux.md 4.2).
+ * layer names (formats.md 6, ux.md 4.2). The targets themselves come with the drawer: the page opens without them.
  */
 import { checkNames, type NameCheck } from '../allocate/exports/check-names';
 import type { ExportContext, ExportTarget, Fit, RenderedFile } from '../allocate/exports/export-target';
 import type { NameMapping } from '../allocate/exports/names';
-import { findTarget } from '../allocate/exports/targets';
 import type { Plan } from '../allocate/plan';
 import { toPlainError } from '../base/errors';
 import type { ActionContext } from './context';
@@ -14,35 +13,34 @@ import { notifyError } from './facts';
 import { tableFactsOf } from './table-facts';
 
 export function createExportActions({ document, facts, shown }: ActionContext) {
-  const asked = (targetId: string, names?: NameMapping): { readonly target: ExportTarget; readonly plan: Plan; readonly context: ExportContext } | null => {
-    const target = findTarget(targetId);
+  const asked = (names?: NameMapping): { readonly plan: Plan; readonly context: ExportContext } | null => {
     const { plan } = document.getState();
     const now = shown();
-    if (!target || !plan || !now.graph) return null;
+    if (!plan || !now.graph) return null;
     const { graph, modelSha256, recipe, options } = now;
-    return { target, plan, context: { graph, modelSha256, recipe, options, facts: allocationFactsOf(now, plan), table: tableFactsOf(now), ...(names ? { names } : {}) } };
+    return { plan, context: { graph, modelSha256, recipe, options, facts: allocationFactsOf(now, plan), table: tableFactsOf(now), ...(names ? { names } : {}) } };
   };
   return {
     /** The file, or null without a plan or, with a notice (E-EXP-03), where the target cannot hold it. */
-    exportPlan(targetId: string, names?: NameMapping): RenderedFile | null {
-      const found = asked(targetId, names);
+    exportPlan(target: ExportTarget, names?: NameMapping): RenderedFile | null {
+      const found = asked(names);
       if (!found) return null;
       try {
-        return found.target.render(found.plan, found.context);
+        return target.render(found.plan, found.context);
       } catch (thrown) {
         notifyError(facts, toPlainError(thrown));
         return null;
       }
     },
     /** The badge of the plan in hand; null without one. */
-    fitOf(targetId: string, names?: NameMapping): Fit | null {
-      const found = asked(targetId, names);
-      return found && found.target.fits(found.plan, found.context);
+    fitOf(target: ExportTarget, names?: NameMapping): Fit | null {
+      const found = asked(names);
+      return found && target.fits(found.plan, found.context);
     },
     /** Null without a plan, and for targets that hold no layer names. */
-    checkNames(targetId: string, names: NameMapping | undefined, pasted: string): NameCheck | null {
-      const found = asked(targetId, names);
-      return found && checkNames(pasted, found.target, found.plan, found.context);
+    checkNames(target: ExportTarget, names: NameMapping | undefined, pasted: string): NameCheck | null {
+      const found = asked(names);
+      return found && checkNames(pasted, target, found.plan, found.context);
     },
   };
 }

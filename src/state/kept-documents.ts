@@ -3,7 +3,7 @@
  * The last few models are kept. What comes back is checked against the open graph before it is trusted: storage is
  * shared with every page of the origin, and an older build may have known other formats.
  */
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { toPlainError } from '../base/errors';
 import type { Graph } from '../graph/types';
 import { HISTORY_STEPS, openDocument, type DocumentState, type DocumentStore } from './document';

@@ -3,7 +3,7 @@
  * to them by number: the same plan is then the same object after a reload too. What comes back is checked against the open
  * graph before it is trusted. Documents of version 2 hold each plan where it stands; they still open.
  */
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { Plan } from '../allocate/plan';
 import { PASS_SCHEMES, RECIPE_NAMES, type RecipeName, type SiteId } from '../graph/policy';
 import { RECIPES } from '../graph/recipes';
@@ -56,27 +56,29 @@ export function writeKept({ present, past, future }: KeptDocument): string {
 }
 
 const recipeSchema = z.enum(RECIPE_NAMES);
-const secondSchema = z.enum(PASS_SCHEMES).nullable().default(null);
-const optionsSchema = z.unknown().optional().transform((value) => validateOptions(value));
+const secondSchema = z._default(z.nullable(z.enum(PASS_SCHEMES)), null);
+const optionsSchema = z.pipe(z.optional(z.unknown()), z.transform((value) => validateOptions(value)));
 const planSchema = z.object({ name: z.string(), formats: z.record(z.string(), z.enum(['bf16', ...RECIPE_NAMES])), locked: z.record(z.string(), z.literal(true)), notes: z.string() });
 
 /** The schema of a document whose plans are `plan` and whose saved plans are `saved`. */
-function schemaOf(modelSha256: string, graph: Graph, plan: z.ZodType<Plan>, saved: z.ZodType<SavedPlan>) {
+function schemaOf(modelSha256: string, graph: Graph, plan: z.ZodMiniType<Plan>, saved: z.ZodMiniType<SavedPlan>) {
   const fits = fitting(graph);
   const left = z.partialRecord(recipeSchema, z.object({ plan, options: optionsSchema, second: secondSchema }));
-  const step = z
-    .object({ recipe: recipeSchema.default('nvfp4'), options: optionsSchema, second: secondSchema, plan, left: left.default({}), saved: z.array(saved).default([]), modelSha256: z.literal(modelSha256), label: z.string() })
-    .refine(({ recipe, second, plan: own }) => fits(recipe, second, own))
-    .refine(({ left: all }) => (Object.entries(all) as [RecipeName, LeftRecipe][]).every(([recipe, kept]) => fits(recipe, kept.second, kept.plan)))
-    .transform((kept): DocumentState => ({ ...kept, left: kept.left as DocumentState['left'], options: documentOptions(kept.recipe, kept.second, kept.options) }));
+  const read = z
+    .object({ recipe: z._default(recipeSchema, 'nvfp4'), options: optionsSchema, second: secondSchema, plan, left: z._default(left, {}), saved: z._default(z.array(saved), []), modelSha256: z.literal(modelSha256), label: z.string() })
+    .check(
+      z.refine(({ recipe, second, plan: own }) => fits(recipe, second, own)),
+      z.refine(({ left: all }) => (Object.entries(all) as [RecipeName, LeftRecipe][]).every(([recipe, kept]) => fits(recipe, kept.second, kept.plan))),
+    );
+  const step = z.pipe(read, z.transform((kept): DocumentState => ({ ...kept, left: kept.left as DocumentState['left'], options: documentOptions(kept.recipe, kept.second, kept.options) })));
   return z.object({ present: step, past: z.array(step), future: z.array(step) });
 }
 
-function savedSchema(graph: Graph, plan: z.ZodType<Plan>) {
+function savedSchema(graph: Graph, plan: z.ZodMiniType<Plan>) {
   const fits = fitting(graph);
   return z
-    .object({ id: z.string(), slot: z.int().min(1).max(SLOTS).nullable(), recipe: recipeSchema, options: optionsSchema, second: secondSchema, plan })
-    .refine(({ recipe, second, plan: own }) => fits(recipe, second, own));
+    .object({ id: z.string(), slot: z.nullable(z.int().check(z.gte(1), z.lte(SLOTS))), recipe: recipeSchema, options: optionsSchema, second: secondSchema, plan })
+    .check(z.refine(({ recipe, second, plan: own }) => fits(recipe, second, own)));
 }
 
 /**
@@ -94,13 +96,15 @@ function fitting(graph: Graph): (recipe: RecipeName, second: DocumentState['seco
   };
 }
 
+const indexOf = (list: readonly unknown[]) => z.int().check(z.gte(0), z.lte(list.length - 1));
+
 /** A text of writeKept -> the document. Throws where it is damaged, foreign or of another graph. */
 export function readKept(text: string, modelSha256: string, graph: Graph): KeptDocument {
   const raw: unknown = JSON.parse(text);
   const plans = z.object({ plans: z.array(planSchema) }).parse(raw).plans;
-  const planNumber = z.int().min(0).max(plans.length - 1).transform((n): Plan => plans[n]!);
+  const planNumber = z.pipe(indexOf(plans), z.transform((n): Plan => plans[n]!));
   const saved = z.object({ saved: z.array(savedSchema(graph, planNumber)) }).parse(raw).saved;
-  const savedNumber = z.int().min(0).max(saved.length - 1).transform((n): SavedPlan => saved[n]!);
+  const savedNumber = z.pipe(indexOf(saved), z.transform((n): SavedPlan => saved[n]!));
   return schemaOf(modelSha256, graph, planNumber, savedNumber).parse(raw);
 }
 

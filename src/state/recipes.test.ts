@@ -3,6 +3,7 @@
  * another's cells even under a running measurement, and a reload brings all of it back.
  */
 import { describe, expect, it } from 'vitest';
+import { allocation } from '../allocate/exports/allocation';
 import { keepDocument, memoryOf, planMemoryOf, recipeId, recipeName, resultsKey, resultsUnder, restoreDocument, createDocumentStore, totalsOf, undoLabel } from '.';
 import { ALL_OUTS, ALL_SITES, createPage, createRunningPage, floor, GRAPH, LEDGER, measured, memoryStorage, MODEL, provenance, RECORD, SITES } from './page-fixture';
 
@@ -151,7 +152,7 @@ describe('files and links', () => {
     const passes = document.getState().plan;
     actions.setRecipe('fp8-out', { out: 'block' });
     actions.setFormats(['wte:out', 'h.1.ln_1:out'], 'bf16');
-    const [file, link] = [actions.exportPlan('allocation')!.text, new URL(actions.shareUrl()!).hash];
+    const [file, link] = [actions.exportPlan(allocation)!.text, new URL(actions.shareUrl()!).hash];
     const sent = document.getState().plan!.formats;
     for (const open of [() => actions.importAllocation(file, 'plan.json'), () => actions.openLink(link)]) {
       for (let i = 0; i < 3; i++) actions.undo();

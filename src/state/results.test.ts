@@ -3,6 +3,7 @@
  * one by one, and nothing on the page or in a file claims to be of a device it is not of.
  */
 import { describe, expect, it } from 'vitest';
+import { allocation } from '../allocate/exports/allocation';
 import { hashOfPlan, jointOf, provenanceOf, totalsOf } from '.';
 import { changeResults } from './facts';
 import { createPage, createRunningPage, floor, jointOfAngle, LEDGER, measured, MODEL, provenance, RECORD, settled, SITES } from './page-fixture';
@@ -42,7 +43,7 @@ describe('results', () => {
     actions.setRecipe('mxfp8');
     expect(shown()).toMatchObject({ sites: {}, floor: RECORD.floor });
     expect(provenanceOf(shown())).toBeNull();
-    const file = JSON.parse(actions.exportPlan('allocation')!.text) as { sites: Record<string, { status: string }> };
+    const file = JSON.parse(actions.exportPlan(allocation)!.text) as { sites: Record<string, { status: string }> };
     expect(file).toMatchObject({ measuredOn: null, floorDeg: null, recipe: { id: 'mxfp8' } });
     expect(new Set(Object.values(file.sites).map(({ status }) => status))).toEqual(new Set(['unmeasured']));
     expect(actions.exportProbe()).toBeNull();
@@ -59,7 +60,7 @@ describe('results', () => {
     expect([...shown().measuredHere]).toEqual([SITES[0]]);
     const mixed = 'mixed: 1 of 2 cells on here; the others, measured earlier, on elsewhere';
     expect(provenanceOf(shown())?.device).toBe(mixed);
-    expect(JSON.parse(actions.exportPlan('allocation')!.text)).toMatchObject({ measuredOn: { device: mixed } });
+    expect(JSON.parse(actions.exportPlan(allocation)!.text)).toMatchObject({ measuredOn: { device: mixed } });
     expect(JSON.parse(actions.exportProbe()!)).toMatchObject({ provenance: { device: mixed }, sites: { [SITES[0]]: { angleDeg: 1.5 } } });
     run().say(site(SITES[1], 2.5));
     expect(provenanceOf(shown())).toEqual(provenance('here'));
@@ -103,7 +104,7 @@ describe('joint measurements', () => {
     const { plan, hash, record } = pageWithJoint();
     const { shown, document, actions, run } = await createRunningPage({ record });
     actions.commitPlan(plan, 'test');
-    const files = () => ({ allocation: JSON.parse(actions.exportPlan('allocation')!.text) as { totals: { measuredDeg: number | null } }, probe: JSON.parse(actions.exportProbe()!) as { joint: object } });
+    const files = () => ({ allocation: JSON.parse(actions.exportPlan(allocation)!.text) as { totals: { measuredDeg: number | null } }, probe: JSON.parse(actions.exportProbe()!) as { joint: object } });
     expect(jointOf(shown(), plan)).toEqual(record.joint[hash]);
     expect(files()).toMatchObject({ allocation: { totals: { measuredDeg: 2.2 }, measuredOn: { device: 'elsewhere' } }, probe: { joint: record.joint } });
     run().say(STARTED);
@@ -131,13 +132,13 @@ describe('joint measurements', () => {
     expect(jointOf(shown(), plan)?.result).toMatchObject({ angleDeg: 2.4 });
     expect(shown()).toMatchObject({ floor: RECORD.floor, sites: RECORD.sites });
     const device = 'mixed: joint measurements on here; all cells, measured earlier, on elsewhere';
-    expect(JSON.parse(actions.exportPlan('allocation')!.text)).toMatchObject({ totals: { measuredDeg: 2.4 }, measuredOn: { device } });
+    expect(JSON.parse(actions.exportPlan(allocation)!.text)).toMatchObject({ totals: { measuredDeg: 2.4 }, measuredOn: { device } });
     const probe = JSON.parse(actions.exportProbe()!) as { joint: object };
     expect(probe).toMatchObject({ provenance: { device } });
     expect(Object.keys(probe.joint)).toEqual([hash]);
     // A plan without a joint angle of its own holds figures of the stored example only.
     actions.setFormats([SITES[0]], 'bf16');
-    expect(JSON.parse(actions.exportPlan('allocation')!.text)).toMatchObject({ totals: { measuredDeg: null }, measuredOn: { device: 'elsewhere' } });
+    expect(JSON.parse(actions.exportPlan(allocation)!.text)).toMatchObject({ totals: { measuredDeg: null }, measuredOn: { device: 'elsewhere' } });
   });
 });
 

@@ -3,6 +3,7 @@
  * same hash wherever it was made.
  */
 import { describe, expect, it } from 'vitest';
+import { allocation } from '../allocate/exports/allocation';
 import { hashOfPlan, undoLabel } from '.';
 import { ALL_SITES, createPage, SITES } from './page-fixture';
 
@@ -86,7 +87,7 @@ it('the same plan has the same hash in two tabs, after undo and redo, and when i
   expect(hash(b)).not.toBe(made);
   b.actions.redo();
   expect(hash(b)).toBe(made);
-  const [file, link] = [a.actions.exportPlan('allocation')!.text, new URL(a.actions.shareUrl()!).hash];
+  const [file, link] = [a.actions.exportPlan(allocation)!.text, new URL(a.actions.shareUrl()!).hash];
   const [c, d] = [createPage(), createPage()];
   expect([c.actions.importAllocation(file, 'plan.json'), d.actions.openLink(link)]).toEqual([true, true]);
   expect([hash(c), hash(d)]).toEqual([made, made]);
@@ -96,7 +97,7 @@ it('the same plan has the same hash in two tabs, after undo and redo, and when i
 
 it('a file of three low formats is refused and changes nothing', () => {
   const page = createPage();
-  const file = JSON.parse(page.actions.exportPlan('allocation')!.text) as { plan: { hash?: string }; sites: Record<string, { format: string }> };
+  const file = JSON.parse(page.actions.exportPlan(allocation)!.text) as { plan: { hash?: string }; sites: Record<string, { format: string }> };
   delete file.plan.hash;
   file.sites[FIRST]!.format = 'mxfp8';
   file.sites[SECOND]!.format = 'fp8';

@@ -39,9 +39,9 @@ function Targets({ onSaved }: SavedProps) {
   const list = useDeferredValue(pasted);
   const rows = useMemo(() => (plan && facts.graph ? EXPORT_TARGETS : []).flatMap((target) => {
     const mapping = mappingOf(target, names);
-    const fit = actions.fitOf(target.id, mapping);
-    const check = list.trim() === '' || mapping === undefined ? null : actions.checkNames(target.id, mapping, list);
-    return fit === null ? [] : [{ target, fit, check, render: () => actions.exportPlan(target.id, mapping) }];
+    const fit = actions.fitOf(target, mapping);
+    const check = list.trim() === '' || mapping === undefined ? null : actions.checkNames(target, mapping, list);
+    return fit === null ? [] : [{ target, fit, check, render: () => actions.exportPlan(target, mapping) }];
   }), [plan, facts, actions, names, list]);
   const { graph } = facts;
   if (!plan || !graph) return <p className="muted">Open a model first: there is no plan to export.</p>;

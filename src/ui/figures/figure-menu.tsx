@@ -1,5 +1,6 @@
 /** Figures for papers and slides: each picture as SVG, PNG and PDF in the chosen width, colours and background; plans for LaTeX. */
 import { useId, useMemo, useState } from 'react';
+import { allocation } from '../../allocate/exports/allocation';
 import { COLOUR_MAP_NAMES, COLOUR_MAPS, type ColourMap } from '../charts/scales';
 import { download } from '../panels/download';
 import { useActions, useDocument, useFacts, useView } from '../workbench';
@@ -30,7 +31,7 @@ export function FigureMenu({ onSaved }: { readonly onSaved: (words: string) => v
     setBusy(`${row} ${file.label}`);
     try {
       // With the manifest, which takes a moment to make.
-      const all = figureInputs({ ...state, allocation: actions.exportPlan('allocation')?.text ?? null }) ?? inputs;
+      const all = figureInputs({ ...state, allocation: actions.exportPlan(allocation)?.text ?? null }) ?? inputs;
       const { fileName, content, remark } = await file.make(all, { width, colourMap, background });
       download(fileName, content, content.type);
       onSaved(`Saved ${fileName}${remark === null ? '' : `: ${remark}`}.`);
